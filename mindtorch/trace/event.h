@@ -1,0 +1,148 @@
+// The vocabulary of a recording: what kinds of events there are, where they lie, what can hang on them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mindtorch::trace {
+
+using NameId = std::uint32_t;      // index into a name table; 0 is the empty name
+using TrackId = std::uint32_t;     // index into Recording::tracks
+using EventIndex = std::uint32_t;  // index into Recording::events
+
+// Numbers are those of c10::DeviceType, so that files and tools agree with torch. kNpu is torch's PrivateUse1.
+enum class DeviceType : std::uint8_t { kCpu = 0, kCuda = 1, kNpu = 20 };
+
+struct Device {
+  DeviceType type = DeviceType::kCpu;
+  std::uint8_t index = 0;
+  friend bool operator==(Device, Device) = default;
+  friend auto operator<=>(Device, Device) = default;
+};
+
+std::string_view device_type_name(DeviceType type);  // "CPU", "CUDA", "NPU"
+
+// Values are written to files: append, never renumber.
+enum class EventKind : std::uint8_t {
+  kOp = 0,              // an operator call on the host (aten::mul)
+  kBackward = 1,        // evaluation of an autograd node (MulBackward0)
+  kScope = 2,           // a user's scope (record_function) or an annotation of the host (Optimizer.step#SGD.step)
+  kStep = 3,            // ProfilerStep#N
+  kModule = 4,          // a call of an nn.Module
+  kPythonFunction = 5,  // a Python frame
+  kRuntime = 6,         // a device runtime call on the host (cudaLaunchKernel); link = correlation
+  kDriver = 7,          // a device driver call on the host; link = correlation
+  kKernel = 8,          // device timeline; link = correlation
+  kMemcpy = 9,          // device timeline; link = correlation
+  kMemset = 10,         // device timeline; link = correlation
+  kSync = 11,           // device timeline: a wait
+  kCollective = 12,     // device timeline: a collective operation
+  kDeviceScope = 13,    // device timeline: the span of a user's scope
+  kInstant = 14,        // a moment on the host, no duration
+  kOverhead = 15,       // time the profiler itself took
+};
+inline constexpr int kEventKinds = 16;
+
+constexpr bool is_device_kind(EventKind kind) { return kind >= EventKind::kKernel && kind <= EventKind::kDeviceScope; }
+constexpr bool is_launch_kind(EventKind kind) { return kind == EventKind::kRuntime || kind == EventKind::kDriver; }
+constexpr bool is_user_kind(EventKind kind) { return kind == EventKind::kScope || kind == EventKind::kStep; }
+
+// Bits of an event's flags.
+enum EventFlag : std::uint8_t {
+  kUnfinished = 1,   // still open when the recording stopped; its end is the stop
+  kAsync = 2,        // closed on another thread than it was opened on
+  kKnownDevice = 4,  // the host said where the op's tensors live (Device is then meaningful)
+};
+
+// The one word every event has for linking. Host ops: autograd sequence number and forward thread; launches and device
+// activities: correlation id, the same on both ends. 0 = none.
+constexpr std::uint64_t make_sequence_link(std::int64_t sequence, std::uint32_t forward_thread = 0) {
+  return (static_cast<std::uint64_t>(sequence + 1) << 24) | (forward_thread & 0xFFFFFF);
+}
+constexpr std::int64_t sequence_of(std::uint64_t link) { return static_cast<std::int64_t>(link >> 24) - 1; }  // -1 = none
+constexpr std::uint32_t forward_thread_of(std::uint64_t link) { return link & 0xFFFFFF; }                    // 0 = none
+
+enum class ScalarType : std::uint8_t {
+  kUint8 = 0, kInt8 = 1, kInt16 = 2, kInt32 = 3, kInt64 = 4, kHalf = 5, kFloat = 6, kDouble = 7, kBool = 11, kBFloat16 = 15, kOther = 63,
+};
+std::string_view scalar_type_name(ScalarType type);  // C++ names as torch writes them: "float", "long int", "c10::Half"; kOther ""
+
+// One argument of an op call, decoded.
+struct Input {
+  enum class Kind : std::uint8_t { kNone = 0, kTensor = 1, kTensorList = 2, kInt = 3, kDouble = 4, kBool = 5, kText = 6, kIntList = 7, kOther = 8, kDoubleList = 9 };
+  Kind kind = Kind::kNone;
+  ScalarType dtype = ScalarType::kOther;  // kTensor
+  std::vector<std::int64_t> sizes;        // kTensor; kIntList: the values
+  std::vector<std::int64_t> strides;      // kTensor
+  std::vector<Input> list;                // kTensorList
+  std::int64_t integer = 0;               // kInt, kBool
+  double real = 0;                        // kDouble
+  std::vector<double> reals;              // kDoubleList
+  NameId text = 0;                        // kText
+  friend bool operator==(const Input&, const Input&) = default;
+};
+
+// A key and a value hung on an event (kernel grid, bytes of a copy, keyword arguments of a scope).
+struct Attribute {
+  enum class Type : std::uint8_t { kInt = 0, kDouble = 1, kText = 2, kJson = 3, kBool = 4 };
+  NameId key = 0;
+  Type type = Type::kInt;
+  std::int64_t bits = 0;  // the integer, the bits of the double, or the NameId of the text
+  friend bool operator==(const Attribute&, const Attribute&) = default;
+};
+
+// A place in source code.
+struct Frame {
+  NameId file = 0;
+  NameId function = 0;
+  std::int32_t line = 0;
+  friend bool operator==(const Frame&, const Frame&) = default;
+};
+
+// A row of the timeline: a host thread or a device stream. Its events are contiguous in Recording::events and in start order.
+struct Track {
+  enum class Kind : std::uint8_t { kThread = 0, kStream = 1 };
+  Kind kind = Kind::kThread;
+  Device device;          // kStream: the device
+  std::int64_t pid = 0;
+  std::int64_t id = 0;    // OS thread id, or stream id
+  std::uint32_t number = 0;  // kThread: small number, 1 for the first thread recorded in the process; forward_thread_of() refers to it
+  std::string name;
+  EventIndex first_event = 0;
+  EventIndex event_count = 0;
+  friend bool operator==(const Track&, const Track&) = default;
+};
+
+// What a piece of memory is for; order and numbers are those of torch's memory timeline files.
+enum class MemoryCategory : std::uint8_t {
+  kParameter = 0, kOptimizerState = 1, kInput = 2, kTemporary = 3, kActivation = 4, kGradient = 5, kAutogradDetail = 6, kUnknown = 7,
+};
+inline constexpr int kMemoryCategories = 8;
+std::string_view memory_category_name(MemoryCategory category);  // "PARAMETER", ...
+
+// Why events are missing.
+enum class LossReason : std::uint8_t {
+  kBudget = 0,        // refused: the byte budget of the session was used up
+  kOverwritten = 1,   // keep_last: older than what was asked to be kept
+  kUnfinished = 2,    // still open at stop (the event is there, its end is not its own)
+  kDeviceDropped = 3, // the device's collector dropped it
+  kNoDeviceRecord = 4,// a launch whose device record never came
+  kNoLaunch = 5,      // a device record whose launch was not seen
+  kSideData = 6,      // the event is there, its shapes, stack or attributes did not fit
+  kSpillFailed = 7,   // the spill file could not be written
+  kDamagedFile = 8,   // a file ended early or failed its checksum
+};
+inline constexpr int kLossReasons = 9;
+std::string_view loss_reason_name(LossReason reason);  // "budget", "overwritten", ...
+
+struct Loss {
+  LossReason reason = LossReason::kBudget;
+  std::uint64_t count = 0;
+  std::string where;   // thread, device or file
+  std::string detail;  // a sentence for the user, may be empty
+  friend bool operator==(const Loss&, const Loss&) = default;
+};
+
+}  // namespace mindtorch::trace
