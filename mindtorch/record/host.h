@@ -1,0 +1,29 @@
+// A host: a runtime whose ops are recorded. Registering one lets a session switch its callbacks on and ask for its memory totals.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "mindtorch/base/error.h"
+#include "mindtorch/record/state.h"
+#include "mindtorch/trace/recording.h"
+
+namespace mindtorch::record {
+
+class Host {
+ public:
+  virtual ~Host() = default;
+  virtual std::string_view name() const = 0;  // "embedded", "torch"
+  // A session starts: switch on what `wants` (Want bits) asks for. Called under the session lock, before the first event can be recorded.
+  virtual Status session_starts(std::uint32_t wants) = 0;
+  virtual void session_stops() = 0;
+  // Totals of the host's allocators now.
+  virtual std::vector<trace::MemoryBaseline> memory_totals() { return {}; }
+};
+
+// The host must outlive its registration. Any thread; not from inside a Host call.
+void register_host(Host* host);
+void unregister_host(Host* host);
+std::vector<Host*> hosts();
+
+}  // namespace mindtorch::record

@@ -1,0 +1,73 @@
+// Session: prepare -> start -> stop. One at a time in a process; everything recorded in between comes back as a trace::Recording.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mindtorch/record/clock.h"
+#include "mindtorch/record/source.h"
+#include "mindtorch/trace/recording.h"
+
+namespace mindtorch::record {
+
+// What happens when events need more memory than was granted.
+struct Budget {
+  enum class Policy {
+    kGrow,      // up to `bytes`, then new events are refused and counted
+    kKeepLast,  // a ring: the last `keep_steps` steps, or the last `bytes` bytes if keep_steps is 0
+    kSpill,     // sealed segments go to `spill_path`; memory stays below `bytes`; a thread that outruns the disk waits, and the wait is recorded
+  };
+  Policy policy = Policy::kGrow;
+  std::int64_t bytes = std::int64_t{4} << 30;  // of slots and side data, all threads together
+  std::int64_t keep_steps = 0;
+  std::string spill_path;
+};
+
+struct SessionOptions {
+  bool shapes = false;
+  bool stacks = false;
+  bool memory = false;
+  bool modules = false;
+  bool all_threads = true;  // false: the starting thread and those it admits (ThreadAdmission)
+  bool events = true;       // host events (CPU activity); false: device activities alone
+  Budget budget;
+  Clock* clock = nullptr;                  // null: system_clock()
+  std::vector<ActivitySource*> sources;    // not owned; must outlive the session
+};
+
+// Not thread safe: one thread (or a lock of the caller's) makes the calls. Destroying a running session stops it and drops what it recorded.
+class Session {
+ public:
+  // Checks options, reserves memory, prepares sources (a source that cannot is reported in source_problems(), recording goes on). Throws Error
+  // "[record.prepare] ..." if another session is prepared or running; that one is unharmed.
+  static std::unique_ptr<Session> prepare(SessionOptions options);
+  ~Session();
+
+  void start();
+  // Seals the logs of all threads, drains the sources, maps every clock to one timeline. Throws if not started or already stopped.
+  trace::Recording stop();
+
+  // Host events off and on again while the session runs.
+  void toggle_events(bool on);
+  void toggle_source(trace::DeviceType type, bool on);
+
+  // From now on events belong to `step`. Steps must be marked in increasing order.
+  void mark_step(std::int64_t step);
+
+  bool running() const;
+  const std::vector<std::string>& source_problems() const;
+  // Bytes of slots and side data in use now.
+  std::int64_t bytes_in_use() const;
+
+ private:
+  class Impl;
+  explicit Session(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// True while a session records host events.
+inline bool is_recording() noexcept { return wants(kEvents); }
+
+}  // namespace mindtorch::record

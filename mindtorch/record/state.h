@@ -1,0 +1,34 @@
+// What is being recorded, as one word that every hook reads first.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace mindtorch::record {
+
+// Hosts built against another layout of Slot, ThreadLog or the state word must not attach; see check_abi().
+inline constexpr std::uint32_t kAbiVersion = 1;
+
+// Low half of the state word. A host looks at a bit before it does the work that the bit pays for.
+enum Want : std::uint32_t {
+  kEvents = 1u << 0,        // ops, scopes, launches
+  kInlineTicks = 1u << 1,   // the hardware counter is the clock; else Clock::ticks() is called
+  kShapes = 1u << 2,        // arguments of ops: sizes, strides, dtypes, scalars
+  kStacks = 1u << 3,        // call stacks of ops and scopes
+  kMemory = 1u << 4,        // allocations and frees
+  kModules = 1u << 5,       // calls of modules as scopes
+  kOneThread = 1u << 6,     // only admitted threads record
+};
+
+// 0 while nothing records, else (generation << 32) | Want bits; the generation is new for every session.
+// Read with relaxed order: a hook that reads the old word a moment longer is harmless.
+extern std::atomic<std::uint64_t> state_word;
+
+inline std::uint64_t current_state() noexcept { return state_word.load(std::memory_order_relaxed); }
+inline bool wants(Want bit) noexcept { return (current_state() & bit) != 0; }
+constexpr std::uint32_t generation_of(std::uint64_t state) { return static_cast<std::uint32_t>(state >> 32); }
+
+// Throws Error if the caller was compiled with another kAbiVersion. Hosts that are separate binaries call it once.
+void check_abi(std::uint32_t compiled_with);
+
+}  // namespace mindtorch::record

@@ -1,0 +1,58 @@
+// The log of one thread: where its hooks write. Single writer, no lock; everything rare happens out of line in thread_log.cpp.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "mindtorch/record/slot.h"
+#include "mindtorch/record/state.h"
+
+namespace mindtorch::record {
+
+// Kinds of side entries. An entry is a header word {kind:8, words:24, slot index in its segment:32} and its payload words.
+enum class SideKind : std::uint8_t {
+  kInputs = 1,      // encoded arguments (trace/inputs.h)
+  kStack = 2,       // words of the stack provider
+  kAttribute = 3,   // key and type, value
+  kMemory = 4,      // ticks, address, bytes, device, total allocated, total reserved
+  kMemoryTag = 5,   // ticks, address, category
+  kLateEnd = 6,     // slot address, its start ticks, end ticks: a scope of another thread, closed here
+};
+
+struct LogStorage;  // segments, recycling, identity of the thread: thread_log.cpp
+
+// The part of a log that hooks touch, inlined into hosts: see kAbiVersion.
+struct alignas(128) ThreadLog {
+  std::atomic<Slot*> next{nullptr};             // slots before it are published (release)
+  Slot* limit = nullptr;                        // end of the current segment
+  std::uint64_t state = ~std::uint64_t{0};      // the state word this log is attached for
+  std::atomic<std::int64_t*> side_next{nullptr};
+  std::int64_t* side_limit = nullptr;
+  Slot* segment_begin = nullptr;
+  LogStorage* storage = nullptr;
+};
+
+// This thread's log; a shared, never attached one before the thread's first event. initial-exec: the library is loaded at start-up or takes
+// these few words from the static TLS surplus.
+extern thread_local ThreadLog* thread_log __attribute__((tls_model("initial-exec")));
+
+// Out of line, rare: attaches the thread to the session, starts a new segment, or refuses (null) and counts why.
+Slot* open_slow(std::uint64_t state, NameId name, EventKind kind, std::uint8_t flags, Device device, std::uint64_t link) noexcept;
+
+// Room for `words` payload words after their header word, or null (refused and counted). Commit with commit_side().
+std::int64_t* reserve_side_slow(ThreadLog* log, std::uint32_t words) noexcept;
+
+inline std::int64_t* reserve_side(ThreadLog* log, std::uint32_t words) noexcept {
+  std::int64_t* at = log->side_next.load(std::memory_order_relaxed);
+  if (log->side_limit - at > static_cast<std::ptrdiff_t>(words)) [[likely]] return at;
+  return reserve_side_slow(log, words);
+}
+
+// Publishes the entry at `at`, whose payload `at[1 .. words]` has been written.
+inline void commit_side(ThreadLog* log, std::int64_t* at, SideKind kind, std::uint32_t words, std::uint32_t slot_index) noexcept {
+  at[0] = static_cast<std::int64_t>(static_cast<std::uint64_t>(kind) | (static_cast<std::uint64_t>(words) << 8) |
+                                    (static_cast<std::uint64_t>(slot_index) << 32));
+  log->side_next.store(at + 1 + words, std::memory_order_release);
+}
+
+}  // namespace mindtorch::record
