@@ -1,13 +1,14 @@
 // RecordingBuilder: makes a Recording by hand or from a file of another tool. Events come in any order; finish() groups, sorts and checks.
+// Wrong arguments (a track, event or name that does not exist, a negative duration) throw InvalidArgument. Not thread safe.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "mindtorch/trace/interning.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::trace {
@@ -33,6 +34,7 @@ class RecordingBuilder {
   DraftId add_event(const EventDraft& draft);
   void reserve(std::size_t events);
 
+  // Of several inputs or stacks of one event the last counts; attributes add up.
   void set_inputs(DraftId event, std::span<const Input> inputs);
   void set_stack(DraftId event, std::span<const Frame> innermost_first);
   void add_attribute(DraftId event, std::string_view key, std::int64_t value);
@@ -47,32 +49,17 @@ class RecordingBuilder {
   // Everything else is set on the Recording itself.
   Recording& recording() { return recording_; }
 
-  // Groups and sorts; the builder is empty afterwards. If `new_index` is given it receives the EventIndex of each DraftId.
+  // Groups, sorts and checks the invariants; the builder is empty afterwards. If `new_index` is given it receives the EventIndex of each
+  // DraftId.
   Recording finish(std::vector<EventIndex>* new_index = nullptr);
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
-  };
-  struct StackHash {
-    std::size_t operator()(const std::vector<std::uint32_t>& frames) const;
-  };
-  Recording recording_;
-  std::unordered_map<std::string, NameId, Hash, std::equal_to<>> name_ids_;
+  void require(DraftId event, std::string_view where) const;
+
+  Recording recording_;  // until finish(), events and side tables lie in the order they came and are numbered by DraftId
   std::vector<TrackId> track_of_draft_;
-  std::vector<std::pair<DraftId, std::vector<std::int64_t>>> inputs_;
-  std::vector<std::pair<DraftId, Attribute>> attributes_;
-  std::vector<std::pair<DraftId, StackId>> stacks_;
-  std::unordered_map<std::vector<std::uint32_t>, StackId, StackHash> stack_ids_;
-  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> frame_ids_;
-  struct MemoryDraft {
-    std::int64_t time_ns, bytes, total_allocated, total_reserved;
-    std::uint64_t address;
-    TrackId track;
-    Device device;
-  };
-  std::vector<MemoryDraft> memory_;
+  NameInterner names_;
+  StackInterner stacks_;
 };
 
 }  // namespace mindtorch::trace

@@ -14,6 +14,7 @@
 #include <bit>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "mindtorch/trace/event.h"
@@ -32,7 +33,14 @@ constexpr std::uint32_t input_count(std::int64_t header) { return static_cast<st
 // Decodes a row of Recording::inputs. Throws InvalidArgument if the words are malformed.
 std::vector<Input> decode_inputs(std::span<const std::int64_t> words);
 
-// Encodes arguments (tests, importers); decode_inputs(encode_inputs(x)) == x.
+// Encodes arguments (tests, importers); decode_inputs(encode_inputs(x)) == x. A tensor without strides is taken as contiguous.
+// Throws InvalidArgument if a tensor has another number of strides than sizes, or a tensor list holds anything but tensors.
 std::vector<std::int64_t> encode_inputs(std::span<const Input> inputs);
+
+// What is wrong with a row, empty if it is well formed and its texts are below `names`. Allocates nothing.
+std::string_view check_inputs(std::span<const std::int64_t> words, std::size_t names);
+
+// Replaces the NameId of each text of a well-formed row by new_id[NameId].
+void map_input_names(std::span<std::int64_t> words, std::span<const NameId> new_id);
 
 }  // namespace mindtorch::trace

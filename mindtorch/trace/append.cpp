@@ -1,0 +1,203 @@
+// append(): a later session of the same process, put behind an earlier one.
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "mindtorch/base/error.h"
+#include "mindtorch/trace/inputs.h"
+#include "mindtorch/trace/interning.h"
+#include "mindtorch/trace/ordering.h"
+#include "mindtorch/trace/recording.h"
+
+namespace mindtorch::trace {
+namespace {
+
+class Appending {
+ public:
+  Appending(Recording& into, const Recording& next) : into_(into), next_(next), first_event_(static_cast<EventIndex>(into.events.size())) {
+    if (__builtin_sub_overflow(next.clock.base_unix_ns, into.clock.base_unix_ns, &shift_ns_)) refuse_times();
+    if (into.events.size() + next.events.size() > std::numeric_limits<EventIndex>::max()) {
+      throw_error<InvalidArgument>("trace.append", "more than {} events", std::numeric_limits<EventIndex>::max());
+    }
+  }
+
+  void run() {
+    map_names();
+    map_tracks();
+    append_events();
+    append_rows(into_.inputs, next_.inputs, [&](std::span<std::int64_t> row) { map_input_names(row, name_ids_); });
+    append_rows(into_.attributes, next_.attributes, [&](std::span<Attribute> row) { map_attributes(row); });
+    append_stacks();
+    append_marks();
+    append_clock();
+    append_summary();
+    order_events(into_, track_of_event_);
+    order_marks(into_);
+  }
+
+ private:
+  [[noreturn]] static void refuse_times() { throw_error<InvalidArgument>("trace.append", "the recordings are more than 292 years apart"); }
+
+  std::int64_t shifted(std::int64_t time_ns) const {
+    std::int64_t result;
+    if (__builtin_add_overflow(time_ns, shift_ns_, &result)) refuse_times();
+    return result;
+  }
+
+  void map_names() {
+    NameInterner interner;
+    name_ids_.reserve(next_.names.size());
+    for (const std::string& name : next_.names) name_ids_.push_back(interner.intern(into_.names, name));
+  }
+
+  void map_tracks() {
+    for (const Track& track : next_.tracks) {
+      const auto same = [&](const Track& t) {
+        return t.kind == track.kind && t.device == track.device && t.pid == track.pid && t.id == track.id && t.number == track.number;
+      };
+      const auto found = std::ranges::find_if(into_.tracks, same);
+      track_ids_.push_back(static_cast<TrackId>(found - into_.tracks.begin()));
+      if (found == into_.tracks.end()) {
+        into_.tracks.push_back(track);
+      } else if (found->name.empty()) {
+        found->name = track.name;
+      }
+    }
+  }
+
+  void append_events() {
+    track_of_event_.reserve(into_.events.size() + next_.events.size());
+    for (TrackId t = 0; t < into_.tracks.size() && track_of_event_.size() < first_event_; ++t) {
+      track_of_event_.insert(track_of_event_.end(), into_.tracks[t].event_count, t);
+    }
+    for (std::size_t t = 0; t < next_.tracks.size(); ++t) {
+      track_of_event_.insert(track_of_event_.end(), next_.tracks[t].event_count, track_ids_[t]);
+    }
+    const EventColumns& from = next_.events;
+    EventColumns& to = into_.events;
+    for (const std::int64_t start : from.start_ns) to.start_ns.push_back(shifted(start));
+    for (const NameId name : from.name) to.name.push_back(name_ids_[name]);
+    to.duration_ns.insert(to.duration_ns.end(), from.duration_ns.begin(), from.duration_ns.end());
+    to.link.insert(to.link.end(), from.link.begin(), from.link.end());
+    to.device.insert(to.device.end(), from.device.begin(), from.device.end());
+    to.kind.insert(to.kind.end(), from.kind.begin(), from.kind.end());
+    to.flags.insert(to.flags.end(), from.flags.begin(), from.flags.end());
+  }
+
+  template <class T, class Map>
+  void append_rows(SideTable<T>& to, const SideTable<T>& from, Map&& map) {
+    for (std::size_t row = 0; row < from.events.size(); ++row) {
+      const std::size_t at = to.values.size();
+      to.add(first_event_ + from.events[row], {from.values.data() + from.offsets[row], from.values.data() + from.offsets[row + 1]});
+      map(std::span(to.values).subspan(at));
+    }
+  }
+
+  void map_attributes(std::span<Attribute> row) const {
+    for (Attribute& a : row) {
+      a.key = name_ids_[a.key];
+      if (a.type == Attribute::Type::kText || a.type == Attribute::Type::kJson) a.bits = name_ids_[static_cast<std::size_t>(a.bits)];
+    }
+  }
+
+  void append_stacks() {
+    StackInterner interner;
+    const auto intern_all = [&](const Stacks& from, Stacks& to, auto&& name_id) {
+      std::vector<StackId> ids;
+      std::vector<Frame> frames;
+      for (StackId s = 0; s < from.size(); ++s) {
+        frames.clear();
+        for (const std::uint32_t id : from.frames_of(s)) {
+          const Frame& f = from.frames[id];
+          frames.push_back({name_id(f.file), name_id(f.function), f.line});
+        }
+        ids.push_back(interner.intern(to, frames));
+      }
+      return ids;
+    };
+    // Interning the old stacks first gives them their old ids, as each is stored once.
+    Stacks all;
+    const std::vector<StackId> old_ids = intern_all(into_.stacks, all, [](NameId id) { return id; });
+    const std::vector<StackId> new_ids = intern_all(next_.stacks, all, [&](NameId id) { return name_ids_[id]; });
+    all.of_event = std::move(into_.stacks.of_event);
+    for (StackId& id : all.of_event.values) id = old_ids[id];
+    append_rows(all.of_event, next_.stacks.of_event, [&](std::span<StackId> row) { row[0] = new_ids[row[0]]; });
+    into_.stacks = std::move(all);
+  }
+
+  void append_marks() {
+    const MemoryColumns& from = next_.memory;
+    MemoryColumns& to = into_.memory;
+    for (const std::int64_t time : from.time_ns) to.time_ns.push_back(shifted(time));
+    for (const TrackId track : from.track) to.track.push_back(track_ids_[track]);
+    to.address.insert(to.address.end(), from.address.begin(), from.address.end());
+    to.bytes.insert(to.bytes.end(), from.bytes.begin(), from.bytes.end());
+    to.device.insert(to.device.end(), from.device.begin(), from.device.end());
+    to.total_allocated.insert(to.total_allocated.end(), from.total_allocated.begin(), from.total_allocated.end());
+    to.total_reserved.insert(to.total_reserved.end(), from.total_reserved.begin(), from.total_reserved.end());
+    for (MemoryTag tag : next_.memory_tags) into_.memory_tags.push_back({shifted(tag.time_ns), tag.address, tag.category});
+    for (StepMark mark : next_.steps) into_.steps.push_back({shifted(mark.time_ns), mark.step});
+    for (const MemoryBaseline& baseline : next_.memory_baselines) {
+      if (std::ranges::find(into_.memory_baselines, baseline.device, &MemoryBaseline::device) == into_.memory_baselines.end()) {
+        into_.memory_baselines.push_back(baseline);
+      }
+    }
+  }
+
+  void append_clock() {
+    into_.clock.start_ns = std::min(into_.clock.start_ns, shifted(next_.clock.start_ns));
+    into_.clock.end_ns = std::max(into_.clock.end_ns, shifted(next_.clock.end_ns));
+    for (const ClockDomain& domain : next_.clock.domains) {
+      const auto same = std::ranges::find(into_.clock.domains, domain.name, &ClockDomain::name);
+      if (same == into_.clock.domains.end()) {
+        into_.clock.domains.push_back(domain);
+        continue;
+      }
+      same->ticks_per_second = domain.ticks_per_second;
+      same->error_bound_ns = std::max(same->error_bound_ns, domain.error_bound_ns);
+      same->samples += domain.samples;
+    }
+  }
+
+  void append_summary() {
+    RecordedOptions& options = into_.options;
+    options.shapes |= next_.options.shapes;
+    options.stacks |= next_.options.stacks;
+    options.memory |= next_.options.memory;
+    options.flops |= next_.options.flops;
+    options.modules |= next_.options.modules;
+    for (const DeviceType activity : next_.options.activities) {
+      if (std::ranges::find(options.activities, activity) == options.activities.end()) options.activities.push_back(activity);
+    }
+    for (const auto& [key, value] : next_.metadata) into_.metadata.insert_or_assign(key, value);
+    for (const Loss& loss : next_.losses) {
+      const auto same = std::ranges::find_if(
+          into_.losses, [&](const Loss& l) { return l.reason == loss.reason && l.where == loss.where && l.detail == loss.detail; });
+      if (same == into_.losses.end()) {
+        into_.losses.push_back(loss);
+      } else {
+        same->count += loss.count;
+      }
+    }
+  }
+
+  Recording& into_;
+  const Recording& next_;
+  EventIndex first_event_;  // index of next's first event behind those of into
+  std::int64_t shift_ns_ = 0;
+  std::vector<NameId> name_ids_;
+  std::vector<TrackId> track_ids_;
+  std::vector<TrackId> track_of_event_;
+};
+
+}  // namespace
+
+void append(Recording& into, const Recording& next) {
+  if (into == Recording{}) {
+    into = next;
+    return;
+  }
+  Appending(into, next).run();
+}
+
+}  // namespace mindtorch::trace

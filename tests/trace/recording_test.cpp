@@ -1,0 +1,52 @@
+// Look-ups in a Recording.
+#include "mindtorch/trace/recording.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "mindtorch/trace/builder.h"
+
+namespace mindtorch::trace {
+namespace {
+
+TEST(Recording, TheTrackOfAnEventIsFoundAcrossEmptyTracks) {
+  RecordingBuilder builder;
+  for (int i = 0; i < 5; ++i) builder.add_thread(100 + i);
+  for (const TrackId track : {1u, 1u, 3u}) builder.add_event({.name = "op", .track = track});
+  const Recording recording = builder.finish();
+  EXPECT_EQ(recording.track_of(0), 1u);
+  EXPECT_EQ(recording.track_of(1), 1u);
+  EXPECT_EQ(recording.track_of(2), 3u);
+}
+
+TEST(Recording, AStepLastsFromItsMarkToTheNext) {
+  Recording recording;
+  recording.steps = {{100, 1}, {200, 2}};
+  EXPECT_EQ(recording.step_at(99), 0);
+  EXPECT_EQ(recording.step_at(100), 1);
+  EXPECT_EQ(recording.step_at(199), 1);
+  EXPECT_EQ(recording.step_at(1000), 2);
+}
+
+TEST(Recording, ASideTableFindsOnlyTheRowsItHas) {
+  SideTable<std::int64_t> table;
+  table.add(3, std::array<std::int64_t, 2>{7, 8});
+  table.add(9, std::array<std::int64_t, 1>{5});
+  EXPECT_EQ(table.find(3).size(), 2u);
+  EXPECT_EQ(table.find(9)[0], 5);
+  EXPECT_TRUE(table.find(0).empty());
+  EXPECT_TRUE(table.find(4).empty());
+  EXPECT_TRUE(table.find(10).empty());
+}
+
+TEST(Recording, ResizeKeepsAllColumnsOfOneLength) {
+  Recording recording;
+  recording.events.resize(3);
+  recording.memory.resize(2);
+  EXPECT_EQ(recording.events.flags.size(), 3u);
+  EXPECT_EQ(recording.memory.total_reserved.size(), 2u);
+}
+
+}  // namespace
+}  // namespace mindtorch::trace
