@@ -28,7 +28,7 @@ function(mindtorch_part part)
 endfunction()
 
 function(mindtorch_finish_library)
-  target_include_directories(mindtorch PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
+  target_include_directories(mindtorch PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(mindtorch PUBLIC cxx_std_20)
   target_link_libraries(mindtorch PUBLIC fmt::fmt Threads::Threads PRIVATE $<BUILD_INTERFACE:mindtorch_flags> ${CMAKE_DL_LIBS})
   # Calls inside the library need no symbol look-up; data stays interposable, as executables may hold copies of it.
@@ -50,10 +50,11 @@ function(mindtorch_test path)
   set_tests_properties(${path} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
 endfunction()
 
-# mindtorch_benchmark(<name> [LINK lib ...]): benchmarks/<name>.cpp, run by ./dev bench <name>.
+# mindtorch_benchmark(<name> [LINK lib ...]): benchmarks/<name>.cpp, run by ./dev bench <name>; part of the target `benchmarks`.
 function(mindtorch_benchmark name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_executable(bench_${name} ${PROJECT_SOURCE_DIR}/benchmarks/${name}.cpp)
   target_link_libraries(bench_${name} PRIVATE mindtorch::mindtorch ${ARG_LINK} mindtorch_flags)
   target_include_directories(bench_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  add_dependencies(benchmarks bench_${name})
 endfunction()

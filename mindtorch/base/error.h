@@ -72,7 +72,7 @@ template <class E = Error, class... Args>
 class [[nodiscard]] Status {
  public:
   static Status ok() { return Status(); }
-  static Status unavailable(std::string reason) { return Status(std::move(reason)); }
+  static Status unavailable(std::string reason) { return Status(reason.empty() ? "no reason is known" : std::move(reason)); }
 
   bool is_ok() const noexcept { return reason_.empty(); }
   explicit operator bool() const noexcept { return is_ok(); }

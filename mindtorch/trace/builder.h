@@ -42,8 +42,8 @@ class RecordingBuilder {
   void add_attribute(DraftId event, std::string_view key, std::string_view text);
   void add_attribute(DraftId event, const Attribute& attribute);
 
-  void add_memory(std::int64_t time_ns, TrackId track, Device device, std::uint64_t address, std::int64_t bytes, std::int64_t total_allocated,
-                  std::int64_t total_reserved);
+  void add_memory(std::int64_t time_ns, TrackId track, Device device, std::uint64_t address, std::int64_t bytes,
+                  std::int64_t total_allocated, std::int64_t total_reserved);
   void add_step(std::int64_t time_ns, std::int64_t step);
 
   // Everything else is set on the Recording itself.

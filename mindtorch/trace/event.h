@@ -62,16 +62,37 @@ constexpr std::uint64_t make_sequence_link(std::int64_t sequence, std::uint32_t 
   return (static_cast<std::uint64_t>(sequence + 1) << 24) | (forward_thread & 0xFFFFFF);
 }
 constexpr std::int64_t sequence_of(std::uint64_t link) { return static_cast<std::int64_t>(link >> 24) - 1; }  // -1 = none
-constexpr std::uint32_t forward_thread_of(std::uint64_t link) { return link & 0xFFFFFF; }                    // 0 = none
+constexpr std::uint32_t forward_thread_of(std::uint64_t link) { return link & 0xFFFFFF; }                     // 0 = none
 
 enum class ScalarType : std::uint8_t {
-  kUint8 = 0, kInt8 = 1, kInt16 = 2, kInt32 = 3, kInt64 = 4, kHalf = 5, kFloat = 6, kDouble = 7, kBool = 11, kBFloat16 = 15, kOther = 63,
+  kUint8 = 0,
+  kInt8 = 1,
+  kInt16 = 2,
+  kInt32 = 3,
+  kInt64 = 4,
+  kHalf = 5,
+  kFloat = 6,
+  kDouble = 7,
+  kBool = 11,
+  kBFloat16 = 15,
+  kOther = 63,
 };
 std::string_view scalar_type_name(ScalarType type);  // C++ names as torch writes them: "float", "long int", "c10::Half"; kOther ""
 
 // One argument of an op call, decoded.
 struct Input {
-  enum class Kind : std::uint8_t { kNone = 0, kTensor = 1, kTensorList = 2, kInt = 3, kDouble = 4, kBool = 5, kText = 6, kIntList = 7, kOther = 8, kDoubleList = 9 };
+  enum class Kind : std::uint8_t {
+    kNone = 0,
+    kTensor = 1,
+    kTensorList = 2,
+    kInt = 3,
+    kDouble = 4,
+    kBool = 5,
+    kText = 6,
+    kIntList = 7,
+    kOther = 8,
+    kDoubleList = 9
+  };
   Kind kind = Kind::kNone;
   ScalarType dtype = ScalarType::kOther;  // kTensor
   std::vector<std::int64_t> sizes;        // kTensor; kIntList: the values
@@ -105,9 +126,9 @@ struct Frame {
 struct Track {
   enum class Kind : std::uint8_t { kThread = 0, kStream = 1 };
   Kind kind = Kind::kThread;
-  Device device;          // kStream: the device
+  Device device;  // kStream: the device
   std::int64_t pid = 0;
-  std::int64_t id = 0;    // OS thread id, or stream id
+  std::int64_t id = 0;       // OS thread id, or stream id
   std::uint32_t number = 0;  // kThread: small number, 1 for the first thread recorded in the process; forward_thread_of() refers to it
   std::string name;
   EventIndex first_event = 0;
@@ -117,22 +138,29 @@ struct Track {
 
 // What a piece of memory is for; order and numbers are those of torch's memory timeline files.
 enum class MemoryCategory : std::uint8_t {
-  kParameter = 0, kOptimizerState = 1, kInput = 2, kTemporary = 3, kActivation = 4, kGradient = 5, kAutogradDetail = 6, kUnknown = 7,
+  kParameter = 0,
+  kOptimizerState = 1,
+  kInput = 2,
+  kTemporary = 3,
+  kActivation = 4,
+  kGradient = 5,
+  kAutogradDetail = 6,
+  kUnknown = 7,
 };
 inline constexpr int kMemoryCategories = 8;
 std::string_view memory_category_name(MemoryCategory category);  // "PARAMETER", ...
 
 // Why events are missing.
 enum class LossReason : std::uint8_t {
-  kBudget = 0,        // refused: the byte budget of the session was used up
-  kOverwritten = 1,   // keep_last: older than what was asked to be kept
-  kUnfinished = 2,    // still open at stop (the event is there, its end is not its own)
-  kDeviceDropped = 3, // the device's collector dropped it
-  kNoDeviceRecord = 4,// a launch whose device record never came
-  kNoLaunch = 5,      // a device record whose launch was not seen
-  kSideData = 6,      // the event is there, its shapes, stack or attributes did not fit
-  kSpillFailed = 7,   // the spill file could not be written
-  kDamagedFile = 8,   // a file ended early or failed its checksum
+  kBudget = 0,          // refused: the byte budget of the session was used up
+  kOverwritten = 1,     // keep_last: older than what was asked to be kept
+  kUnfinished = 2,      // still open at stop (the event is there, its end is not its own)
+  kDeviceDropped = 3,   // the device's collector dropped it
+  kNoDeviceRecord = 4,  // a launch whose device record never came
+  kNoLaunch = 5,        // a device record whose launch was not seen
+  kSideData = 6,        // the event is there, its shapes, stack or attributes did not fit
+  kSpillFailed = 7,     // the spill file could not be written
+  kDamagedFile = 8,     // a file ended early or failed its checksum
 };
 inline constexpr int kLossReasons = 9;
 std::string_view loss_reason_name(LossReason reason);  // "budget", "overwritten", ...

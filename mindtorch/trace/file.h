@@ -20,8 +20,8 @@ struct LoadResult {
   std::uint64_t damage_offset = 0;
 };
 
-// Reads what save() or a spilling session wrote. Throws IoError if the file cannot be read, InvalidArgument if it is not such a file or of a
-// newer major version.
+// Reads what save() or a spilling session wrote. Throws IoError if the file cannot be read, InvalidArgument if it is not such a file or of
+// a newer major version.
 LoadResult load(const std::string& path);
 
 // True if the file starts like one of ours.

@@ -21,7 +21,8 @@
 
 namespace mindtorch::trace {
 
-constexpr std::int64_t make_input_header(Input::Kind kind, std::uint32_t count = 0, ScalarType dtype = ScalarType::kOther, bool contiguous = false) {
+constexpr std::int64_t make_input_header(Input::Kind kind, std::uint32_t count = 0, ScalarType dtype = ScalarType::kOther,
+                                         bool contiguous = false) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(kind) | (static_cast<std::uint64_t>(dtype) << 8) |
                                    (static_cast<std::uint64_t>(contiguous) << 16) | (static_cast<std::uint64_t>(count) << 32));
 }

@@ -77,9 +77,9 @@ using StackId = std::uint32_t;
 // Call stacks, innermost frame first, each distinct stack stored once.
 struct Stacks {
   std::vector<Frame> frames;
-  std::vector<std::uint32_t> offsets{0};       // stack s is frame_ids[offsets[s] .. offsets[s+1])
+  std::vector<std::uint32_t> offsets{0};  // stack s is frame_ids[offsets[s] .. offsets[s+1])
   std::vector<std::uint32_t> frame_ids;
-  SideTable<StackId> of_event;                 // one value a row
+  SideTable<StackId> of_event;  // one value a row
 
   std::size_t size() const { return offsets.size() - 1; }
   std::span<const std::uint32_t> frames_of(StackId stack) const {
@@ -128,7 +128,7 @@ struct StepMark {
 
 // One clock that was mapped to the timeline, and how well.
 struct ClockDomain {
-  std::string name;            // "tsc", "monotonic", "reference-npu:0"
+  std::string name;  // "tsc", "monotonic", "reference-npu:0"
   double ticks_per_second = 1e9;
   std::int64_t error_bound_ns = 0;  // |mapped - true| of any event of this clock is at most this
   std::uint64_t samples = 0;
@@ -158,7 +158,7 @@ struct Recording {
   std::vector<std::string> names{""};
   std::vector<Track> tracks;
   EventColumns events;
-  SideTable<std::int64_t> inputs;          // encoded arguments, see inputs.h
+  SideTable<std::int64_t> inputs;  // encoded arguments, see inputs.h
   SideTable<Attribute> attributes;
   Stacks stacks;
   MemoryColumns memory;

@@ -1,0 +1,72 @@
+// Libraries loaded at run time: found, missing, moved.
+#include "mindtorch/base/dynamic_library.h"
+
+#include <gmock/gmock.h>
+
+namespace mindtorch {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kLibrary[] = "libm.so.6";
+
+TEST(DynamicLibraryTest, a_function_of_an_open_library_can_be_called) {
+  DynamicLibrary library;
+  ASSERT_TRUE(library.open({kLibrary}).is_ok());
+  EXPECT_TRUE(library.is_open());
+  EXPECT_EQ(library.path(), kLibrary);
+  auto* floor_function = library.find<double(double)>("floor");
+  ASSERT_NE(floor_function, nullptr);
+  EXPECT_EQ(floor_function(2.5), 2.0);
+}
+
+TEST(DynamicLibraryTest, the_first_candidate_that_loads_is_taken) {
+  DynamicLibrary library;
+  ASSERT_TRUE(library.open({"libnot_here_1.so", kLibrary, "libnot_here_2.so"}).is_ok());
+  EXPECT_EQ(library.path(), kLibrary);
+}
+
+TEST(DynamicLibraryTest, a_missing_library_is_a_status_that_names_every_candidate) {
+  DynamicLibrary library;
+  const Status status = library.open({"libnot_here_1.so", "libnot_here_2.so"});
+  EXPECT_FALSE(status.is_ok());
+  EXPECT_THAT(status.reason(), HasSubstr("libnot_here_1.so"));
+  EXPECT_THAT(status.reason(), HasSubstr("libnot_here_2.so"));
+  EXPECT_FALSE(library.is_open());
+}
+
+TEST(DynamicLibraryTest, no_candidate_at_all_is_a_status_with_a_reason) {
+  DynamicLibrary library;
+  const Status status = library.open({});
+  EXPECT_FALSE(status.is_ok());
+  EXPECT_NE(status.reason(), "");
+}
+
+TEST(DynamicLibraryTest, a_function_that_does_not_exist_is_null) {
+  DynamicLibrary library;
+  EXPECT_EQ(library.find<void()>("floor"), nullptr) << "nothing is open";
+  ASSERT_TRUE(library.open({kLibrary}).is_ok());
+  EXPECT_EQ(library.find<void()>("no_such_function_in_here"), nullptr);
+}
+
+TEST(DynamicLibraryTest, a_failed_second_open_keeps_the_first_library) {
+  DynamicLibrary library;
+  ASSERT_TRUE(library.open({kLibrary}).is_ok());
+  EXPECT_FALSE(library.open({"libnot_here_1.so"}).is_ok());
+  EXPECT_EQ(library.path(), kLibrary);
+  EXPECT_NE(library.find<double(double)>("floor"), nullptr);
+}
+
+TEST(DynamicLibraryTest, moving_hands_the_library_over) {
+  DynamicLibrary library;
+  ASSERT_TRUE(library.open({kLibrary}).is_ok());
+  DynamicLibrary owner = std::move(library);
+  EXPECT_FALSE(library.is_open());  // NOLINT(bugprone-use-after-move): a moved-from library is closed, by contract
+  DynamicLibrary assigned;
+  assigned = std::move(owner);
+  EXPECT_TRUE(assigned.is_open());
+  EXPECT_NE(assigned.find<double(double)>("floor"), nullptr);
+}
+
+}  // namespace
+}  // namespace mindtorch

@@ -1,0 +1,73 @@
+// Errors say which part and function they come from, and what went wrong.
+#include "mindtorch/base/error.h"
+
+#include <gmock/gmock.h>
+
+#include <cerrno>
+
+namespace mindtorch {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+template <class E, class Call>
+std::string text_of(Call call) {
+  try {
+    call();
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "nothing of that type was thrown";
+}
+
+TEST(ErrorTest, the_text_names_part_and_function_and_what_was_given) {
+  const auto misuse = [] { throw_error<InvalidArgument>("profiler.schedule", "active must be > 0, got {}", -3); };
+  EXPECT_EQ(text_of<InvalidArgument>(misuse), "[profiler.schedule] active must be > 0, got -3");
+}
+
+TEST(ErrorTest, every_kind_can_be_caught_as_the_library_error_and_as_a_runtime_error) {
+  EXPECT_THROW(throw_error<InvalidArgument>("a.b", "x"), Error);
+  EXPECT_THROW(throw_error<OutOfRange>("a.b", "x"), Error);
+  EXPECT_THROW(throw_error<TypeMismatch>("a.b", "x"), Error);
+  EXPECT_THROW(throw_error<NoSuchAttribute>("a.b", "x"), Error);
+  EXPECT_THROW(throw_error<AssertionFailed>("a.b", "x"), Error);
+  EXPECT_THROW(throw_io_error("a.b", "read", "p", EIO), Error);
+  EXPECT_THROW(throw_error("a.b", "x"), std::runtime_error);
+}
+
+TEST(ErrorTest, text_of_arguments_is_not_taken_for_a_format) {
+  EXPECT_EQ(text_of<Error>([] { throw_error("a.b", "name {}", "{}{0}"); }), "[a.b] name {}{0}");
+}
+
+TEST(ErrorTest, an_io_error_holds_action_path_cause_and_code) {
+  try {
+    throw_io_error("file.write", "write", "/some/path", ENOSPC);
+  } catch (const IoError& error) {
+    EXPECT_THAT(error.what(), StartsWith("[file.write] cannot write '/some/path': "));
+    EXPECT_THAT(error.what(), HasSubstr("No space left on device"));
+    EXPECT_EQ(error.code(), ENOSPC);
+    EXPECT_EQ(error.path(), "/some/path");
+    return;
+  }
+  FAIL() << "no IoError";
+}
+
+TEST(StatusTest, ok_has_no_reason) {
+  const Status status = Status::ok();
+  EXPECT_TRUE(status.is_ok());
+  EXPECT_TRUE(static_cast<bool>(status));
+  EXPECT_EQ(status.reason(), "");
+}
+
+TEST(StatusTest, unavailable_keeps_its_reason) {
+  const Status status = Status::unavailable("no driver");
+  EXPECT_FALSE(status.is_ok());
+  EXPECT_FALSE(static_cast<bool>(status));
+  EXPECT_EQ(status.reason(), "no driver");
+}
+
+TEST(StatusTest, unavailable_without_a_reason_is_still_not_ok) { EXPECT_FALSE(Status::unavailable("").is_ok()); }
+
+}  // namespace
+}  // namespace mindtorch

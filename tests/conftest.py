@@ -1,0 +1,36 @@
+"""Shared by the Python tests: where the programs under test are, and which tests need PyTorch."""
+
+import importlib.util
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def project_root() -> Path:
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def program():
+    """program("mtprof") is the path of a program of the build; a test fails if it has not been built."""
+    folder = Path(os.environ.get("MINDTORCH_BUILD_DIR", ROOT / "build" / "dev")) / "bin"
+
+    def find(name: str) -> Path:
+        path = folder / name
+        assert path.exists(), f"{path} has not been built (./dev build)"
+        return path
+
+    return find
+
+
+def pytest_collection_modifyitems(items):
+    if importlib.util.find_spec("torch") is not None:
+        return
+    skip = pytest.mark.skip(reason="PyTorch is not installed (./dev test --torch installs it)")
+    for item in items:
+        if item.get_closest_marker("torch"):
+            item.add_marker(skip)

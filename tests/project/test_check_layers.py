@@ -1,0 +1,84 @@
+"""tools/check_layers.py: our tree keeps its layers, and a planted violation of every kind is found."""
+
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.fixture
+def check(project_root):
+    def run(tree):
+        script = project_root / "tools" / "check_layers.py"
+        return subprocess.run([sys.executable, script, tree], capture_output=True, text=True, check=False)
+
+    return run
+
+
+def plant(tree, path, *lines):
+    file = tree / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("// A file.\n" + "".join(line + "\n" for line in lines))
+
+
+def test_our_tree_keeps_its_layers(check, project_root):
+    result = check(project_root)
+    assert result.returncode == 0, result.stdout
+
+
+ALLOWED = [
+    ("mindtorch/base/a.h", "#include <vector>"),
+    ("mindtorch/base/a.h", "#include <fmt/format.h>"),
+    ("mindtorch/record/a.cpp", '#include "mindtorch/trace/recording.h"'),
+    ("mindtorch/runtime/ops/a.cpp", '#include "mindtorch/record/hooks.h"'),
+    ("mindtorch/sources/cupti/a.cpp", "#include <cupti.h>"),
+    ("mindtorch/sources/cupti/a.cpp", '#include "mindtorch/sources/cupti/b.h"'),
+    ("mindtorch/sources/cupti/a.cpp", '#include "mindtorch/sources/common.h"'),
+    ("mindtorch/sources/all.cpp", '#include "mindtorch/sources/mspti/source.h"'),
+    ("mindtorch/profiler/a.cpp", '#include "mindtorch/export/chrome/writer.h"'),
+    ("mindtorch/bridges/torch/a.cpp", "#include <ATen/record_function.h>"),
+    ("python/src/a.cpp", '#include "mindtorch/profiler/profile.h"'),
+    ("tests/export/a_test.cpp", "#include <sqlite3.h>"),
+    ("mindtorch/base/a.h", "// #include <torch/torch.h> in a comment"),
+    ("mindtorch/base/a.h", "#ifdef __x86_64__"),
+]
+
+
+@pytest.mark.parametrize(("path", "line"), ALLOWED)
+def test_what_the_table_allows_passes(check, tmp_path, path, line):
+    plant(tmp_path, path, line)
+    result = check(tmp_path)
+    assert result.returncode == 0, result.stdout
+
+
+FORBIDDEN = [
+    ("mindtorch/base/a.h", '#include "mindtorch/trace/event.h"', "mindtorch/base may include no other part"),
+    ("mindtorch/trace/a.h", '#include "mindtorch/record/hooks.h"', "not mindtorch/record"),
+    ("mindtorch/analyze/a.cpp", '#include "mindtorch/record/hooks.h"', "not mindtorch/record"),
+    ("mindtorch/analyze/a.cpp", "#include <mindtorch/export/chrome/writer.h>", "not mindtorch/export"),
+    ("mindtorch/export/html/a.cpp", '#include "mindtorch/export/chrome/writer.h"', "must not know mindtorch/export/chrome"),
+    ("mindtorch/sources/cupti/a.cpp", '#include "mindtorch/sources/mspti/b.h"', "must not know mindtorch/sources/mspti"),
+    ("mindtorch/sources/mspti/a.cpp", "#include <cupti.h>", "only in mindtorch/sources/cupti"),
+    ("mindtorch/runtime/a.cpp", '#include "mindtorch/record/session.h"', "may include only: hooks.h"),
+    ("mindtorch/runtime/a.cpp", '#include "mindtorch/profiler/profile.h"', "not mindtorch/profiler"),
+    ("mtprof/a.cpp", '#include "mindtorch/record/session.h"', "not mindtorch/record"),
+    ("mindtorch/record/a.cpp", "#  include  <torch/torch.h>", "only in mindtorch/bridges/torch"),
+    ("mindtorch/base/a.cpp", "#include <simdjson.h>", "may be included only in"),
+    ("mindtorch/profiler/a.cpp", "#include <nanobind/nanobind.h>", "only in python/src"),
+    ("mindtorch/record/a.h", "#ifdef HAVE_CUPTI", "no #ifdef HAVE_X"),
+    ("mindtorch/record/a.h", "#if defined(HAVE_CUPTI)", "no #ifdef HAVE_X"),
+    ("mindtorch/unheard_of/a.h", "", "belongs to no part"),
+    ("mindtorch/record/a.h", '#include "mindtorch/unheard_of/b.h"', "belongs to no part"),
+]
+
+
+@pytest.mark.parametrize(("path", "line", "rule"), FORBIDDEN)
+def test_a_planted_violation_is_found_with_file_line_and_rule(check, tmp_path, path, line, rule):
+    plant(tmp_path, "mindtorch/base/innocent.h", "#include <string>")
+    plant(tmp_path, path, line)
+    result = check(tmp_path)
+    assert result.returncode == 1
+    report = result.stdout.splitlines()
+    assert len(report) == 1
+    assert report[0].startswith(f"{path}:{2 if line else 1}: ")
+    assert rule in report[0]

@@ -1,0 +1,166 @@
+"""Checks who includes whom: the layers of the house, and where other people's headers may appear.
+
+Usage: check_layers.py [ROOT]. Prints file:line and the rule for each violation; exit status 1 if there is any.
+The tables below are the rule; everything after them is machinery.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+# Part of the tree -> the parts it may include besides itself. A folder that is not listed belongs to the nearest listed folder above it.
+LAYERS = {
+    "mindtorch/base": [],
+    "mindtorch/trace": ["mindtorch/base"],
+    "mindtorch/record": ["mindtorch/trace", "mindtorch/base"],
+    "mindtorch/sources": ["mindtorch/record", "mindtorch/trace", "mindtorch/base"],
+    "mindtorch/analyze": ["mindtorch/trace", "mindtorch/base"],
+    "mindtorch/export": ["mindtorch/analyze", "mindtorch/trace", "mindtorch/base"],
+    "mindtorch/profiler": [
+        "mindtorch/record",
+        "mindtorch/sources",
+        "mindtorch/analyze",
+        "mindtorch/export",
+        "mindtorch/trace",
+        "mindtorch/base",
+    ],
+    "mindtorch/runtime": ["mindtorch/record", "mindtorch/base"],
+    "mindtorch/bridges/torch": ["mindtorch/record", "mindtorch/trace", "mindtorch/base"],
+    "mtprof": ["mindtorch/export", "mindtorch/analyze", "mindtorch/trace", "mindtorch/base"],
+    "python/src": ["mindtorch"],
+    "examples": ["mindtorch"],
+    "benchmarks": ["mindtorch"],
+    "tests": ["mindtorch", "mtprof", "benchmarks"],
+}
+
+# Parts whose folders do not know each other: one source never includes another.
+STRANGERS = ["mindtorch/sources", "mindtorch/export"]
+
+# Part -> the only headers of another part that it may include: what a host of the recorder needs.
+ONLY_HEADERS = {
+    ("mindtorch/runtime", "mindtorch/record"): [
+        "hooks.h",
+        "host.h",
+        "inputs_writer.h",
+        "names.h",
+        "slot.h",
+        "source.h",
+        "stack_provider.h",
+    ],
+}
+
+# Other people's headers -> the folders that may include them. Those of the standard library, POSIX and fmt are free.
+VENDOR_HEADERS = {
+    r"zstd\.h|zstd_errors\.h": ["mindtorch/trace", "mindtorch/export"],
+    r"xxhash\.h": ["mindtorch/trace", "mindtorch/analyze", "mindtorch/export"],
+    r"libdeflate\.h|zlib\.h": ["mindtorch/export"],
+    r"simdjson(\.h|/)": ["mtprof", "mindtorch/export"],
+    r"protozero/": ["mindtorch/export/perfetto"],
+    r"sqlite3\.h": ["mindtorch/export/sqlite"],
+    r"(openblas/)?(cblas|lapacke|openblas_config)\.h": ["mindtorch/runtime"],
+    r"CLI/|CLI11\.hpp": ["mtprof", "examples"],
+    r"(ATen|c10|torch)/": ["mindtorch/bridges/torch"],
+    r"cupti|nvtx3?/": ["mindtorch/sources/cupti"],
+    r"mspti": ["mindtorch/sources/mspti"],
+    r"cuda": ["mindtorch/sources/cupti", "mindtorch/runtime/kernels/cuda"],
+    r"acl/": ["mindtorch/sources/mspti", "mindtorch/runtime/kernels/npu"],
+    r"nanobind/|Python\.h|pybind11/": ["python/src"],
+    r"gtest/|gmock/": ["tests"],
+    r"benchmark/": ["benchmarks"],
+}
+# Tests and benchmarks read back and compare with whatever they like.
+FREE_FOLDERS = ["tests", "benchmarks"]
+
+SOURCE_SUFFIXES = {".h", ".hpp", ".cpp", ".cc", ".cu", ".cuh", ".inc"}
+FORBIDDEN_LINE = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*\bHAVE_\w+")
+FORBIDDEN_RULE = "no #ifdef HAVE_X: let CMake choose between two source files"
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
+
+
+def is_below(path, folder):
+    return path == folder or path.startswith(folder + "/")
+
+
+def part_of(path):
+    """The part that a file of the tree belongs to: the longest listed folder above it."""
+    return max((part for part in LAYERS if is_below(path, part)), key=len, default=None)
+
+
+def inner_folder(path, part):
+    """The folder of `path` directly below `part`, or None for a file that lies in `part` itself."""
+    rest = path[len(part) + 1 :].split("/")
+    return rest[0] if len(rest) > 1 else None
+
+
+def check_own_include(source, target):
+    """The broken rule when `source` includes our header `target`; None if all is well."""
+    here, there = part_of(source), part_of(target)
+    if there is None:
+        return f"'{target}' belongs to no part that tools/check_layers.py knows"
+    if here == there:
+        mine, other = inner_folder(source, here), inner_folder(target, here)
+        if here in STRANGERS and mine and other and mine != other:
+            return f"{here}/{mine} must not know {here}/{other}"
+        return None
+    allowed = LAYERS[here]
+    if not any(is_below(target, folder) for folder in allowed):
+        return f"{here} may include {' '.join(allowed) or 'no other part'}, not {there}"
+    headers = ONLY_HEADERS.get((here, there))
+    if headers is not None and target[len(there) + 1 :] not in headers:
+        return f"of {there}, {here} may include only: {' '.join(headers)}"
+    return None
+
+
+def check_vendor_include(source, header):
+    """The broken rule when `source` includes `header`, which is not ours; None if all is well."""
+    if any(is_below(source, folder) for folder in FREE_FOLDERS):
+        return None
+    for pattern, folders in VENDOR_HEADERS.items():
+        if re.match(pattern, header) and not any(is_below(source, folder) for folder in folders):
+            return f"<{header}> may be included only in {' '.join(folders)}"
+    return None
+
+
+def check_line(source, line):
+    if FORBIDDEN_LINE.match(line):
+        return FORBIDDEN_RULE
+    include = INCLUDE.match(line)
+    if not include:
+        return None
+    header = include.group(1)
+    ours = header.split("/")[0] in {part.split("/")[0] for part in LAYERS}
+    return check_own_include(source, header) if ours else check_vendor_include(source, header)
+
+
+def check_file(root, source):
+    for number, line in enumerate((root / source).read_text(errors="replace").splitlines(), start=1):
+        rule = check_line(source, line)
+        if rule:
+            yield f"{source}:{number}: {rule}"
+
+
+def sources_of(root):
+    tops = sorted({part.split("/")[0] for part in LAYERS})
+    files = (path for top in tops for path in sorted((root / top).rglob("*")))
+    return [path.relative_to(root).as_posix() for path in files if path.suffix in SOURCE_SUFFIXES and path.is_file()]
+
+
+def check_tree(root):
+    for source in sources_of(root):
+        if part_of(source) is None:
+            yield f"{source}:1: belongs to no part that tools/check_layers.py knows"
+        else:
+            yield from check_file(root, source)
+
+
+def main():
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
+    violations = list(check_tree(root))
+    for violation in violations:
+        print(violation)
+    print(f"check_layers: {len(sources_of(root))} files, {len(violations)} violations", file=sys.stderr)
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
