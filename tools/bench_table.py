@@ -29,7 +29,7 @@ def print_table(rows):
     widths = [max(len(line[i]) for line in rows) for i in range(len(HEADER))]
     numeric = {HEADER.index(name) for name in ("ours", "peer value", "ratio")}
     for line in rows:
-        cells = (cell.rjust(width) if i in numeric else cell.ljust(width) for i, (cell, width) in enumerate(zip(line, widths)))
+        cells = (cell.rjust(width) if i in numeric else cell.ljust(width) for i, (cell, width) in enumerate(zip(line, widths, strict=True)))
         print("  ".join(cells).rstrip())
 
 

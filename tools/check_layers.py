@@ -41,11 +41,11 @@ ONLY_HEADERS = {
     ("mindtorch/runtime", "mindtorch/record"): [
         "hooks.h",
         "host.h",
-        "inputs_writer.h",
+        "input_writer.h",
         "names.h",
         "slot.h",
-        "source.h",
         "stack_provider.h",
+        "state.h",
     ],
 }
 

@@ -1,52 +1,42 @@
 # ./dev lint and ./dev format: layout, layers, and mistakes that tools find. Sourced by ./dev.
 
-# tracked PATTERN...: our files that match, new ones included, each ending in a NUL.
-tracked() { git ls-files -z --cached --others --exclude-standard --deduplicate -- "$@"; }
+# Our C++ files, new ones included, each name ending in a NUL.
+cpp_files() { git ls-files -z --cached --others --exclude-standard --deduplicate -- '*.h' '*.cpp' '*.cu'; }
 
-run_format() {
-  need_python
-  need_python lint
-  say "Laying out C++ and Python"
-  tracked '*.h' '*.cpp' '*.cu' | xargs -0 -r .venv/bin/clang-format -i
-  .venv/bin/ruff format --quiet
-  .venv/bin/ruff check --quiet --fix
-}
-
-# Translation units for clang-tidy: those that differ from the main branch, or all where that cannot be told.
-tidy_files() {
-  local base=""
-  if [[ ${1:-} != --all ]]; then base=$(git merge-base HEAD origin/main 2>/dev/null || git merge-base HEAD main 2>/dev/null || true); fi
-  if [[ -n $base ]]; then
-    { git diff -z --name-only --diff-filter=d "$base" && git ls-files -z --others --exclude-standard; } | tr '\0' '\n'
-  else
-    git ls-files
-  fi | grep -E '^(mindtorch|mtprof|benchmarks|examples|tests)/.*\.cpp$' | sort -u
-}
-
-run_tidy() {
-  local files
-  files=$(tidy_files "$@" | python3 tools/compiled_files.py build/dev/compile_commands.json)
-  [[ -n $files ]] || return 0
-  say "clang-tidy ($(wc -l <<<"$files") files)"
-  xargs -d '\n' -P "$(nproc)" -n 1 clang-tidy -p build/dev --quiet --warnings-as-errors='*' <<<"$files" 2> >(grep -v 'warnings generated' >&2)
-}
-
-run_lint() {
-  local failed=0
+need_lint_tools() {
   need_build_tools
   need_packages "${LINT_PACKAGES[@]}"
   need_python
   need_python lint
-  say "Layers (tools/check_layers.py)"
-  .venv/bin/python tools/check_layers.py || failed=1
-  say "Layout (clang-format)"
-  tracked '*.h' '*.cpp' '*.cu' | xargs -0 -r .venv/bin/clang-format --dry-run -Werror || failed=1
-  say "Python (ruff)"
-  { .venv/bin/ruff check --quiet && .venv/bin/ruff format --quiet --check; } || failed=1
-  say "Shell (shellcheck)"
-  shellcheck --external-sources dev .ci/run || failed=1
-  "$CMAKE" --preset dev --log-level=WARNING >/dev/null
-  run_tidy "$@" || failed=1
-  [[ $failed == 0 ]] || fail "lint: see above"
+  export PATH=$PWD/.venv/bin:$PATH
+}
+
+run_format() {
+  need_lint_tools
+  say "Laying out C++ and Python"
+  cpp_files | xargs -0 -r clang-format -i
+  ruff check --quiet --fix
+  ruff format --quiet
+}
+
+# lint_step TITLE COMMAND...: all steps run, even when one has failed.
+lint_failures=()
+lint_step() {
+  say "lint: $1"
+  "${@:2}" || lint_failures+=("$1")
+}
+
+check_layout() { cpp_files | xargs -0 -r clang-format --dry-run -Werror --ferror-limit=1; }
+check_python() { ruff check --quiet && ruff format --quiet --check; }
+
+run_lint() {
+  need_lint_tools
+  lint_step layers python tools/check_layers.py
+  lint_step layout check_layout
+  lint_step Python check_python
+  lint_step shell shellcheck --external-sources dev .ci/run
+  configure dev
+  lint_step clang-tidy python tools/tidy.py "$@"
+  [[ ${#lint_failures[@]} == 0 ]] || fail "lint: findings in ${lint_failures[*]}, see above"
   say "lint: nothing to complain about"
 }

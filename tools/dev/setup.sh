@@ -4,14 +4,14 @@
 BUILD_PACKAGES=(g++ cmake ninja-build ccache pkg-config git libfmt-dev libzstd-dev libxxhash-dev libdeflate-dev libsimdjson-dev
   libgtest-dev libgmock-dev libbenchmark-dev libopenblas-pthread-dev libcli11-dev libprotozero-dev libsqlite3-dev zlib1g-dev
   python3 python3-venv python3-dev)
-LINT_PACKAGES=(clang-tidy shellcheck)
+LINT_PACKAGES=(shellcheck)
 BENCH_PACKAGES=(valgrind)
 MINIMUM_CMAKE=3.25
 
 # The command that a package is wanted for, where another installation of it (pip, a newer release) does as well.
 command_of() {
   case $1 in
-    g++ | cmake | ccache | git | python3 | clang-tidy | shellcheck | valgrind) echo "$1" ;;
+    g++ | cmake | ccache | git | python3 | shellcheck | valgrind) echo "$1" ;;
     ninja-build) echo ninja ;;
     pkg-config) echo pkg-config ;;
   esac
