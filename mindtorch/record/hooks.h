@@ -1,5 +1,5 @@
-// The hooks: what a host calls to be recorded. Everything here is noexcept, takes no lock, and costs one load and one predicted branch while
-// nothing records.
+// The hooks: what a host calls to be recorded. Everything here is noexcept, takes no lock, and costs one load and one predicted branch
+// while nothing records.
 //
 //   void Dispatcher::call(Op& op, Stack& stack) {
 //     record::OpScope scope(op.name_id, record::known(device), link);
@@ -24,9 +24,7 @@ namespace mindtorch::record {
 // Ticks of the session's clock when it is not the hardware counter.
 std::uint64_t clock_ticks_slow() noexcept;
 
-inline std::uint64_t ticks_for(std::uint64_t state) noexcept {
-  return (state & kInlineTicks) != 0 ? hardware_ticks() : clock_ticks_slow();
-}
+inline std::uint64_t ticks_for(std::uint64_t state) noexcept { return (state & kInlineTicks) != 0 ? hardware_ticks() : clock_ticks_slow(); }
 
 // Stack capture of a slot just opened; called only under kStacks.
 void capture_stack(Slot* slot) noexcept;
@@ -35,7 +33,8 @@ void capture_stack(Slot* slot) noexcept;
 inline Slot* open_slot(std::uint64_t state, NameId name, EventKind kind, std::uint8_t flags, Device device, std::uint64_t link) noexcept {
   ThreadLog* log = thread_log;
   Slot* slot = log->next.load(std::memory_order_relaxed);
-  if (log->state != state || slot == log->limit) [[unlikely]] return open_slow(state, name, kind, flags, device, link);
+  if (log->state != state || slot == log->limit) [[unlikely]]
+    return open_slow(state, name, kind, flags, device, link);
   std::atomic_ref<std::uint64_t>(slot->end).store(0, std::memory_order_relaxed);
   slot->name = name;
   slot->kind = kind;
@@ -44,28 +43,31 @@ inline Slot* open_slot(std::uint64_t state, NameId name, EventKind kind, std::ui
   slot->link = link;
   slot->start = ticks_for(state);
   log->next.store(slot + 1, std::memory_order_release);
-  if ((state & kStacks) != 0) [[unlikely]] capture_stack(slot);
+  if ((state & kStacks) != 0) [[unlikely]]
+    capture_stack(slot);
   return slot;
 }
 
 // Where the tensors of an op live, when the host knows.
 struct OpDevice {
   Device device{};
-  bool known = false;
+  std::uint8_t flags = 0;  // trace::kKnownDevice if `device` means something
 };
-constexpr OpDevice known(Device device) { return {device, true}; }
+constexpr OpDevice known(Device device) { return {device, trace::kKnownDevice}; }
 
 // An op call, a node evaluation or a runtime call, from construction to destruction, on one thread.
 class OpScope {
  public:
   explicit OpScope(NameId name, OpDevice where = {}, std::uint64_t link = 0, EventKind kind = EventKind::kOp) noexcept {
     const std::uint64_t state = current_state();
-    if (state == 0) [[likely]] return;
-    slot_ = open_slot(state, name, kind, where.known ? trace::kKnownDevice : std::uint8_t{0}, where.device, link);
+    if (state == 0) [[likely]]
+      return;
+    slot_ = open_slot(state, name, kind, where.flags, where.device, link);
     state_ = state;
   }
   ~OpScope() {
-    if (slot_ != nullptr) [[unlikely]] close();
+    if (slot_ != nullptr) [[unlikely]]
+      close();
   }
   OpScope(const OpScope&) = delete;
   OpScope& operator=(const OpScope&) = delete;
@@ -75,7 +77,7 @@ class OpScope {
   bool wants(Want bit) const noexcept { return slot_ != nullptr && (state_ & bit) != 0; }
   // Sets the sequence number (or correlation) once it is known.
   void set_link(std::uint64_t link) noexcept {
-    if (slot_ != nullptr && is_current()) slot_->link = link;
+    if (slot_ != nullptr && is_current()) std::atomic_ref<std::uint64_t>(slot_->link).store(link, std::memory_order_relaxed);
   }
   Slot* slot() const noexcept { return slot_; }
   std::uint64_t state() const noexcept { return state_; }
@@ -84,7 +86,8 @@ class OpScope {
   // False if the session this scope was opened in is over and the thread has joined another one: the slot is no longer ours.
   bool is_current() const noexcept { return generation_of(thread_log->state) == generation_of(state_); }
   void close() noexcept {
-    if (is_current()) [[likely]] std::atomic_ref<std::uint64_t>(slot_->end).store(ticks_for(state_), std::memory_order_release);
+    if (is_current()) [[likely]]
+      std::atomic_ref<std::uint64_t>(slot_->end).store(ticks_for(state_), std::memory_order_release);
   }
 
   Slot* slot_ = nullptr;
@@ -97,12 +100,14 @@ class NamedScope {
   NamedScope() = default;
   explicit NamedScope(std::string_view name, EventKind kind = EventKind::kScope) noexcept {
     const std::uint64_t state = current_state();
-    if (state == 0) [[likely]] return;
+    if (state == 0) [[likely]]
+      return;
     open(state, intern_cached(name), kind);
   }
   explicit NamedScope(NameId name, EventKind kind = EventKind::kScope) noexcept {
     const std::uint64_t state = current_state();
-    if (state == 0) [[likely]] return;
+    if (state == 0) [[likely]]
+      return;
     open(state, name, kind);
   }
   ~NamedScope() { close(); }
@@ -120,7 +125,8 @@ class NamedScope {
 
   // Ends the event; further calls do nothing.
   void close() noexcept {
-    if (slot_ == nullptr) [[likely]] return;
+    if (slot_ == nullptr) [[likely]]
+      return;
     if (thread_log == owner_ && generation_of(owner_->state) == generation_of(state_)) [[likely]]
       std::atomic_ref<std::uint64_t>(slot_->end).store(ticks_for(state_), std::memory_order_release);
     else
@@ -150,23 +156,27 @@ class NamedScope {
 // A moment on this thread.
 void record_instant(NameId name) noexcept;
 
-// An interval that is already over, in hardware or session ticks; `start_ticks` must not precede the previous event's start on this thread by
-// intent, but if it does, the recording sorts it in.
+// An interval that is already over, in hardware or session ticks; `start_ticks` must not precede the previous event's start on this thread
+// by intent, but if it does, the recording sorts it in.
 void record_interval(NameId name, EventKind kind, std::uint64_t start_ticks, std::uint64_t end_ticks, std::uint64_t link = 0) noexcept;
 
 // The session's clock, for record_interval(). 0 while nothing records.
 std::uint64_t now_ticks() noexcept;
 
 // Allocation (bytes > 0) or free (bytes < 0); totals are those of the device after it. Gate: wants(kMemory).
-void record_memory_slow(Device device, const void* address, std::int64_t bytes, std::int64_t total_allocated, std::int64_t total_reserved) noexcept;
-inline void record_memory(Device device, const void* address, std::int64_t bytes, std::int64_t total_allocated, std::int64_t total_reserved) noexcept {
-  if (wants(kMemory)) [[unlikely]] record_memory_slow(device, address, bytes, total_allocated, total_reserved);
+void record_memory_slow(Device device, const void* address, std::int64_t bytes, std::int64_t total_allocated,
+                        std::int64_t total_reserved) noexcept;
+inline void record_memory(Device device, const void* address, std::int64_t bytes, std::int64_t total_allocated,
+                          std::int64_t total_reserved) noexcept {
+  if (wants(kMemory)) [[unlikely]]
+    record_memory_slow(device, address, bytes, total_allocated, total_reserved);
 }
 
 // Says what the memory at `address` is for, from now on.
 void record_memory_category_slow(const void* address, trace::MemoryCategory category) noexcept;
 inline void record_memory_category(const void* address, trace::MemoryCategory category) noexcept {
-  if (wants(kMemory)) [[unlikely]] record_memory_category_slow(address, category);
+  if (wants(kMemory)) [[unlikely]]
+    record_memory_category_slow(address, category);
 }
 
 // Hangs a key and a value on an open scope of this thread, as soon after opening as possible. Does nothing on a null slot.

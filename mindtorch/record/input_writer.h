@@ -21,7 +21,8 @@ class InputWriter {
   InputWriter(const InputWriter&) = delete;
   InputWriter& operator=(const InputWriter&) = delete;
 
-  void tensor(trace::ScalarType dtype, const std::int64_t* sizes, const std::int64_t* strides, std::uint32_t ndim, bool contiguous) noexcept {
+  void tensor(trace::ScalarType dtype, const std::int64_t* sizes, const std::int64_t* strides, std::uint32_t ndim,
+              bool contiguous) noexcept {
     argument();
     put_tensor(dtype, sizes, strides, ndim, contiguous);
   }
@@ -30,7 +31,8 @@ class InputWriter {
     argument();
     word(trace::make_input_header(trace::Input::Kind::kTensorList, count));
   }
-  void list_tensor(trace::ScalarType dtype, const std::int64_t* sizes, const std::int64_t* strides, std::uint32_t ndim, bool contiguous) noexcept {
+  void list_tensor(trace::ScalarType dtype, const std::int64_t* sizes, const std::int64_t* strides, std::uint32_t ndim,
+                   bool contiguous) noexcept {
     put_tensor(dtype, sizes, strides, ndim, contiguous);
   }
   void integer(std::int64_t value) noexcept { pair(trace::Input::Kind::kInt, value); }
@@ -61,10 +63,12 @@ class InputWriter {
     word(value);
   }
   void word(std::int64_t value) noexcept {
-    if (at_ == limit_) [[unlikely]] grow();
+    if (at_ == limit_) [[unlikely]]
+      grow();
     if (at_ != limit_) *at_++ = value;
   }
-  void put_tensor(trace::ScalarType dtype, const std::int64_t* sizes, const std::int64_t* strides, std::uint32_t ndim, bool contiguous) noexcept {
+  void put_tensor(trace::ScalarType dtype, const std::int64_t* sizes, const std::int64_t* strides, std::uint32_t ndim,
+                  bool contiguous) noexcept {
     word(trace::make_input_header(trace::Input::Kind::kTensor, ndim, dtype, contiguous));
     for (std::uint32_t i = 0; i < ndim; ++i) word(sizes[i]);
     if (contiguous) return;

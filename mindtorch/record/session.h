@@ -17,7 +17,8 @@ struct Budget {
   enum class Policy {
     kGrow,      // up to `bytes`, then new events are refused and counted
     kKeepLast,  // a ring: the last `keep_steps` steps, or the last `bytes` bytes if keep_steps is 0
-    kSpill,     // sealed segments go to `spill_path`; memory stays below `bytes`; a thread that outruns the disk waits, and the wait is recorded
+    kSpill,     // sealed segments go to `spill_path`; memory stays below `bytes`; a thread that outruns the disk waits, and the wait is
+                // recorded
   };
   Policy policy = Policy::kGrow;
   std::int64_t bytes = std::int64_t{4} << 30;  // of slots and side data, all threads together
@@ -33,14 +34,16 @@ struct SessionOptions {
   bool all_threads = true;  // false: the starting thread and those it admits (ThreadAdmission)
   bool events = true;       // host events (CPU activity); false: device activities alone
   Budget budget;
-  Clock* clock = nullptr;                  // null: system_clock()
-  std::vector<ActivitySource*> sources;    // not owned; must outlive the session
+  Clock* clock = nullptr;                // null: system_clock()
+  std::vector<ActivitySource*> sources;  // not owned; must outlive the session
 };
 
-// Not thread safe: one thread (or a lock of the caller's) makes the calls. Destroying a running session stops it and drops what it recorded.
+// Not thread safe: one thread (or a lock of the caller's) makes the calls. Destroying a running session stops it and drops what it
+// recorded.
 class Session {
  public:
-  // Checks options, reserves memory, prepares sources (a source that cannot is reported in source_problems(), recording goes on). Throws Error
+  // Checks options, reserves memory, prepares sources (a source that cannot is reported in source_problems(), recording goes on). Throws
+  // Error
   // "[record.prepare] ..." if another session is prepared or running; that one is unharmed.
   static std::unique_ptr<Session> prepare(SessionOptions options);
   ~Session();

@@ -16,10 +16,10 @@ namespace mindtorch::record {
 // One activity, in the ticks of the source's clock domain.
 struct DeviceRecord {
   trace::EventKind kind = trace::EventKind::kKernel;
-  std::uint8_t clock = 0;       // index into DeviceBatch::clocks
+  std::uint8_t clock = 0;  // index into DeviceBatch::clocks
   trace::Device device;
-  std::int64_t stream = 0;      // device kinds: stream id (>= 1)
-  std::int64_t thread_id = 0;   // kRuntime / kDriver: OS thread id
+  std::int64_t stream = 0;     // device kinds: stream id (>= 1)
+  std::int64_t thread_id = 0;  // kRuntime / kDriver: OS thread id
   std::uint64_t start = 0;
   std::uint64_t end = 0;
   std::uint64_t correlation = 0;  // same on the launch and its device record; 0 = none
@@ -36,7 +36,7 @@ struct BracketedSample {
 
 struct SourceClock {
   std::string name;
-  bool is_session_clock = false;         // ticks are the session's own: no samples needed
+  bool is_session_clock = false;  // ticks are the session's own: no samples needed
   double nominal_ticks_per_ns = 1.0;
   std::vector<BracketedSample> samples;  // at least two for a rate; more for drift
 };
@@ -52,7 +52,7 @@ struct DeviceBatch {
 class ActivitySource {
  public:
   virtual ~ActivitySource() = default;
-  virtual std::string_view name() const = 0;                  // "reference", "cupti", "mspti"
+  virtual std::string_view name() const = 0;  // "reference", "cupti", "mspti"
   virtual trace::DeviceType device_type() const = 0;
   // Ok if the device and the vendor's library are there; else a reason the user can act on.
   virtual Status probe() = 0;

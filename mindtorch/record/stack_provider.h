@@ -18,8 +18,8 @@ struct SourcePlace {
 class StackProvider {
  public:
   virtual ~StackProvider() = default;
-  // The caller's stack as at most `capacity` words, innermost frame first; returns how many were written. Called on the recording thread while
-  // an event opens: must not throw, lock, allocate or open scopes.
+  // The caller's stack as at most `capacity` words, innermost frame first; returns how many were written. Called on the recording thread
+  // while an event opens: must not throw, lock, allocate or open scopes.
   virtual std::size_t capture(std::uint64_t* words, std::size_t capacity) noexcept = 0;
   // Turns captured words into places, innermost first. Called at stop, or by the spill thread while recording goes on.
   virtual std::vector<SourcePlace> resolve(std::span<const std::uint64_t> words) = 0;

@@ -11,13 +11,13 @@ inline constexpr std::uint32_t kAbiVersion = 1;
 
 // Low half of the state word. A host looks at a bit before it does the work that the bit pays for.
 enum Want : std::uint32_t {
-  kEvents = 1u << 0,        // ops, scopes, launches
-  kInlineTicks = 1u << 1,   // the hardware counter is the clock; else Clock::ticks() is called
-  kShapes = 1u << 2,        // arguments of ops: sizes, strides, dtypes, scalars
-  kStacks = 1u << 3,        // call stacks of ops and scopes
-  kMemory = 1u << 4,        // allocations and frees
-  kModules = 1u << 5,       // calls of modules as scopes
-  kOneThread = 1u << 6,     // only admitted threads record
+  kEvents = 1u << 0,       // ops, scopes, launches
+  kInlineTicks = 1u << 1,  // the hardware counter is the clock; else Clock::ticks() is called
+  kShapes = 1u << 2,       // arguments of ops: sizes, strides, dtypes, scalars
+  kStacks = 1u << 3,       // call stacks of ops and scopes
+  kMemory = 1u << 4,       // allocations and frees
+  kModules = 1u << 5,      // calls of modules as scopes
+  kOneThread = 1u << 6,    // only admitted threads record
 };
 
 // 0 while nothing records, else (generation << 32) | Want bits; the generation is new for every session.

@@ -11,21 +11,21 @@ namespace mindtorch::record {
 
 // Kinds of side entries. An entry is a header word {kind:8, words:24, slot index in its segment:32} and its payload words.
 enum class SideKind : std::uint8_t {
-  kInputs = 1,      // encoded arguments (trace/inputs.h)
-  kStack = 2,       // words of the stack provider
-  kAttribute = 3,   // key and type, value
-  kMemory = 4,      // ticks, address, bytes, device, total allocated, total reserved
-  kMemoryTag = 5,   // ticks, address, category
-  kLateEnd = 6,     // slot address, its start ticks, end ticks: a scope of another thread, closed here
+  kInputs = 1,     // encoded arguments (trace/inputs.h)
+  kStack = 2,      // words of the stack provider
+  kAttribute = 3,  // key and type, value
+  kMemory = 4,     // ticks, address, bytes, device, total allocated, total reserved
+  kMemoryTag = 5,  // ticks, address, category
+  kLateEnd = 6,    // slot address, its start ticks, end ticks: a scope of another thread, closed here
 };
 
 struct LogStorage;  // segments, recycling, identity of the thread: thread_log.cpp
 
 // The part of a log that hooks touch, inlined into hosts: see kAbiVersion.
 struct alignas(128) ThreadLog {
-  std::atomic<Slot*> next{nullptr};             // slots before it are published (release)
-  Slot* limit = nullptr;                        // end of the current segment
-  std::uint64_t state = ~std::uint64_t{0};      // the state word this log is attached for
+  std::atomic<Slot*> next{nullptr};         // slots before it are published (release)
+  Slot* limit = nullptr;                    // end of the current segment
+  std::uint64_t state = ~std::uint64_t{0};  // the state word this log is attached for
   std::atomic<std::int64_t*> side_next{nullptr};
   std::int64_t* side_limit = nullptr;
   Slot* segment_begin = nullptr;
@@ -44,7 +44,8 @@ std::int64_t* reserve_side_slow(ThreadLog* log, std::uint32_t words) noexcept;
 
 inline std::int64_t* reserve_side(ThreadLog* log, std::uint32_t words) noexcept {
   std::int64_t* at = log->side_next.load(std::memory_order_relaxed);
-  if (log->side_limit - at > static_cast<std::ptrdiff_t>(words)) [[likely]] return at;
+  if (log->side_limit - at > static_cast<std::ptrdiff_t>(words)) [[likely]]
+    return at;
   return reserve_side_slow(log, words);
 }
 

@@ -54,6 +54,7 @@ std::string_view loss_reason_name(LossReason reason) {
     case LossReason::kSideData: return "side_data";
     case LossReason::kSpillFailed: return "spill_failed";
     case LossReason::kDamagedFile: return "damaged_file";
+    case LossReason::kThreadExit: return "thread_exit";
   }
   return "unknown";
 }

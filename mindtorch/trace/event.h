@@ -161,8 +161,9 @@ enum class LossReason : std::uint8_t {
   kSideData = 6,        // the event is there, its shapes, stack or attributes did not fit
   kSpillFailed = 7,     // the spill file could not be written
   kDamagedFile = 8,     // a file ended early or failed its checksum
+  kThreadExit = 9,      // refused: the thread was past the end of its log's life
 };
-inline constexpr int kLossReasons = 9;
+inline constexpr int kLossReasons = 10;
 std::string_view loss_reason_name(LossReason reason);  // "budget", "overwritten", ...
 
 struct Loss {

@@ -1,0 +1,178 @@
+// From sealed logs and device batches to one Recording.
+#include "mindtorch/record/assemble.h"
+
+#include <algorithm>
+
+#include "mindtorch/base/error.h"
+#include "mindtorch/record/device_mapping.h"
+#include "mindtorch/trace/ordering.h"
+
+namespace mindtorch::record {
+namespace {
+
+// Below this the samples' own uncertainty would dominate the rate.
+constexpr std::int64_t kShortestBaselineNs = 1'000'000;
+
+ClockAnchor to_anchor(const ClockSample& sample, const ClockSample& first, double ns_per_tick) {
+  const auto half_width = static_cast<std::int64_t>(static_cast<double>(sample.width_ticks) * ns_per_tick / 2) + 1;
+  return {sample.ticks, sample.monotonic_ns - first.monotonic_ns, half_width};
+}
+
+void add_loss(trace::LossReason reason, std::uint64_t count, std::string where, std::string detail, trace::Recording& out) {
+  if (count > 0) out.losses.push_back({reason, count, std::move(where), std::move(detail)});
+}
+
+std::string thread_label(const ThreadIdentity& thread) { return fmt::format("thread {} ({})", thread.tid, thread.name); }
+
+// Reads all segments of one log as one track; returns false if its events need sorting.
+bool read_log(const SealedLog& log, TickMapping& mapping, const ReadOptions& options, IdMaps& ids, trace::Recording& out) {
+  const auto track_id = static_cast<trace::TrackId>(out.tracks.size());
+  trace::Track track = track_of(log.thread);
+  track.first_event = static_cast<trace::EventIndex>(out.events.size());
+  ReadCounts counts;
+  for (const Segment& segment : log.segments) {
+    const std::size_t before = out.events.size();
+    read_segment(segment, track_id, mapping, options, ids, out, counts);
+    // The order within segments has been looked at; the seam between two has not.
+    if (before > track.first_event && before < out.events.size() && out.events.start_ns[before] <= out.events.start_ns[before - 1])
+      counts.in_order = false;
+  }
+  track.event_count = static_cast<trace::EventIndex>(out.events.size()) - track.first_event;
+  out.tracks.push_back(std::move(track));
+  add_loss(trace::LossReason::kOverwritten, log.overwritten + counts.left_out, thread_label(log.thread),
+           "older than what was asked to be kept", out);
+  add_loss(trace::LossReason::kUnfinished, counts.unfinished, thread_label(log.thread), "still open when the recording stopped", out);
+  add_log_losses(log, out);
+  return counts.in_order;
+}
+
+std::size_t slot_count(const std::vector<SealedLog>& logs) {
+  std::size_t count = 0;
+  for (const SealedLog& log : logs)
+    for (const Segment& segment : log.segments) count += segment.used;
+  return count;
+}
+
+void reserve(trace::EventColumns& columns, std::size_t events) {
+  columns.start_ns.reserve(events);
+  columns.duration_ns.reserve(events);
+  columns.name.reserve(events);
+  columns.link.reserve(events);
+  columns.device.reserve(events);
+  columns.kind.reserve(events);
+  columns.flags.reserve(events);
+}
+
+// Tracks of the events read so far, for the general sort.
+std::vector<trace::TrackId> track_column(const trace::Recording& recording) {
+  std::vector<trace::TrackId> column(recording.events.size());
+  for (trace::TrackId id = 0; id < recording.tracks.size(); ++id) {
+    const trace::Track& track = recording.tracks[id];
+    std::fill_n(column.begin() + track.first_event, track.event_count, id);
+  }
+  return column;
+}
+
+bool took_part(const SealedLog& log) {
+  const auto holds_something = [](const Segment& segment) { return segment.used > 0 || !segment.side.empty(); };
+  return std::any_of(log.segments.begin(), log.segments.end(), holds_something) || log.refused > 0;
+}
+
+}  // namespace
+
+TickMapping map_session_clock(const std::vector<ClockSample>& samples, Clock& clock) {
+  const ClockSample& first = samples.front();
+  const double ns_per_tick = clock.ns_per_tick();
+  std::vector<ClockAnchor> anchors{to_anchor(first, first, ns_per_tick)};
+  for (const ClockSample& sample : samples)
+    if (to_anchor(sample, first, ns_per_tick).ns - anchors.back().ns >= kShortestBaselineNs)
+      anchors.push_back(to_anchor(sample, first, ns_per_tick));
+  if (anchors.size() < 2) return TickMapping(anchors.front(), ns_per_tick);
+  return TickMapping(std::move(anchors));
+}
+
+std::uint64_t apply_late_ends(const std::vector<SealedLog>& logs) {
+  std::vector<const Segment*> by_address;
+  std::uint64_t missing = 0;
+  const auto find_slot = [&](std::uintptr_t address, std::uint64_t start) -> Slot* {
+    if (by_address.empty()) {
+      for (const SealedLog& log : logs)
+        for (const Segment& segment : log.segments) by_address.push_back(&segment);
+      std::sort(by_address.begin(), by_address.end(), [](const Segment* a, const Segment* b) { return a->slots < b->slots; });
+    }
+    auto* slot = reinterpret_cast<Slot*>(address);
+    const auto after = std::upper_bound(by_address.begin(), by_address.end(), slot,
+                                        [](const Slot* s, const Segment* segment) { return s < segment->slots; });
+    if (after == by_address.begin()) return nullptr;
+    const Segment& segment = **(after - 1);
+    return slot < segment.slots + segment.used && slot->start == start ? slot : nullptr;
+  };
+  for (const SealedLog& log : logs) {
+    for (const Segment& segment : log.segments) {
+      for_each_side_entry(segment, [&](const SideEntry& entry) {
+        if (entry.kind != SideKind::kLateEnd) return;
+        Slot* slot = find_slot(static_cast<std::uintptr_t>(entry.words[0]), static_cast<std::uint64_t>(entry.words[1]));
+        if (slot == nullptr) {
+          ++missing;
+          return;
+        }
+        std::atomic_ref<std::uint64_t>(slot->end).store(static_cast<std::uint64_t>(entry.words[2]), std::memory_order_relaxed);
+        slot->flags |= trace::kAsync;
+      });
+    }
+  }
+  return missing;
+}
+
+trace::Track track_of(const ThreadIdentity& thread) {
+  trace::Track track;
+  track.pid = thread.pid;
+  track.id = thread.tid;
+  track.number = thread.number;
+  track.name = thread.name;
+  return track;
+}
+
+void add_log_losses(const SealedLog& log, trace::Recording& out) {
+  add_loss(trace::LossReason::kBudget, log.refused, thread_label(log.thread), "refused because the byte budget was used up", out);
+  add_loss(trace::LossReason::kSideData, log.side_refused, thread_label(log.thread),
+           "shapes, stacks, attributes or memory reports that did not fit", out);
+}
+
+void add_clock_and_steps(const SessionCore& core, TickMapping& mapping, std::uint64_t stop_ticks, trace::Recording& out) {
+  const std::vector<ClockSample> samples = core.clock_samples();
+  out.clock.base_unix_ns = samples.front().unix_ns;
+  out.clock.start_ns = 0;
+  out.clock.end_ns = mapping.to_ns(stop_ticks);
+  out.clock.domains.push_back({std::string(core.clock.name()), 1e9 / mapping.ns_per_tick(), mapping.error_bound_ns(), samples.size()});
+  for (const TickStep& step : core.steps())
+    if (step.ticks >= core.window_start()) out.steps.push_back({mapping.to_ns(step.ticks), step.step});
+  add_loss(trace::LossReason::kThreadExit, core.refused_at_thread_exit, "",
+           "recorded by thread-local destructors, after the thread's log was closed", out);
+}
+
+trace::Recording assemble(const Ingredients& from) {
+  trace::Recording out;
+  IdMaps ids(out.names, out.stacks, from.stacks);
+  TickMapping mapping = map_session_clock(from.core.clock_samples(), from.core.clock);
+  add_clock_and_steps(from.core, mapping, from.stop_ticks, out);
+  // A slot that is gone was overwritten, and counted when that happened.
+  apply_late_ends(from.logs);
+  reserve(out.events, slot_count(from.logs));
+  bool in_order = true;
+  const ReadOptions options{from.core.window_start(), from.stop_ticks};
+  for (const SealedLog& log : from.logs)
+    if (took_part(log)) in_order &= read_log(log, mapping, options, ids, out);
+  if (!from.batches.empty() || !in_order) {
+    std::vector<trace::TrackId> tracks = track_column(out);
+    for (const SourceBatch& each : from.batches) add_device_batch(each.batch, each.source, mapping, ids, out, tracks);
+    trace::order_events(out, tracks);
+  }
+  trace::order_rows(out.inputs, trace::SameEvent::kLastRow);
+  trace::order_rows(out.stacks.of_event, trace::SameEvent::kLastRow);
+  trace::order_rows(out.attributes, trace::SameEvent::kJoinedRows);
+  trace::order_marks(out);
+  return out;
+}
+
+}  // namespace mindtorch::record

@@ -1,0 +1,45 @@
+// From sealed logs and device batches to one Recording. Internal to record.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mindtorch/record/log_storage.h"
+#include "mindtorch/record/segment_reader.h"
+#include "mindtorch/record/session_core.h"
+#include "mindtorch/record/source.h"
+#include "mindtorch/trace/recording.h"
+
+namespace mindtorch::record {
+
+class StackProvider;
+
+// The session's own clock on the timeline: zero is the first sample.
+TickMapping map_session_clock(const std::vector<ClockSample>& samples, Clock& clock);
+
+// Scopes that were closed on another thread: writes their end into their slots and marks them. Returns how many could not be found any
+// more.
+std::uint64_t apply_late_ends(const std::vector<SealedLog>& logs);
+
+struct SourceBatch {
+  std::string source;
+  DeviceBatch batch;
+};
+
+struct Ingredients {
+  const std::vector<SealedLog>& logs;
+  const std::vector<SourceBatch>& batches;
+  const SessionCore& core;
+  std::uint64_t stop_ticks;
+  StackProvider* stacks;
+};
+
+// Everything but options, metadata and trace id, which the caller knows.
+trace::Recording assemble(const Ingredients& from);
+
+// The parts of a Recording that hold no events, for a session that spilled them.
+void add_clock_and_steps(const SessionCore& core, TickMapping& mapping, std::uint64_t stop_ticks, trace::Recording& out);
+void add_log_losses(const SealedLog& log, trace::Recording& out);
+trace::Track track_of(const ThreadIdentity& thread);
+
+}  // namespace mindtorch::record

@@ -1,0 +1,145 @@
+// Puts what the sources saw on the timeline of the host.
+#include "mindtorch/record/device_mapping.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "mindtorch/base/error.h"
+
+namespace mindtorch::record {
+namespace {
+
+// Samples whose bracket is far wider than the best ones were interrupted: they know less than they cost.
+constexpr std::int64_t kWorthKeeping = 4;
+
+ClockAnchor to_anchor(const BracketedSample& sample, TickMapping& session) {
+  const std::int64_t before = session.to_ns(sample.host_before);
+  const std::int64_t after = session.to_ns(sample.host_after);
+  return {sample.device_ticks, before + (after - before) / 2, (after - before + 1) / 2 + session.error_bound_ns()};
+}
+
+// Keeps the first and last sample (they span the recording) and the narrow ones between.
+std::vector<ClockAnchor> anchors_of(const SourceClock& clock, TickMapping& session) {
+  std::vector<ClockAnchor> all;
+  for (const BracketedSample& sample : clock.samples) all.push_back(to_anchor(sample, session));
+  std::sort(all.begin(), all.end(), [](const ClockAnchor& a, const ClockAnchor& b) { return a.ticks < b.ticks; });
+  std::int64_t best = all.front().uncertainty_ns;
+  for (const ClockAnchor& anchor : all) best = std::min(best, anchor.uncertainty_ns);
+  std::vector<ClockAnchor> kept;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool edge = i == 0 || i + 1 == all.size();
+    if (!edge && all[i].uncertainty_ns > kWorthKeeping * best) continue;
+    if (!kept.empty() && all[i].ticks == kept.back().ticks) continue;
+    kept.push_back(all[i]);
+  }
+  return kept;
+}
+
+// Finds or makes the track of a stream or of a launching thread.
+class Tracks {
+ public:
+  explicit Tracks(trace::Recording& recording) : recording_(recording) {
+    for (trace::TrackId id = 0; id < recording.tracks.size(); ++id) {
+      const trace::Track& track = recording.tracks[id];
+      if (track.kind == trace::Track::Kind::kThread)
+        threads_[track.id] = id;
+      else
+        streams_[{track.device, track.id}] = id;
+    }
+  }
+  trace::TrackId of(const DeviceRecord& record) {
+    return trace::is_device_kind(record.kind) ? stream(record.device, record.stream) : thread(record.thread_id);
+  }
+
+ private:
+  trace::TrackId stream(trace::Device device, std::int64_t stream) {
+    const auto [found, is_new] = streams_.try_emplace({device, stream}, static_cast<trace::TrackId>(recording_.tracks.size()));
+    if (is_new) {
+      trace::Track track;
+      track.kind = trace::Track::Kind::kStream;
+      track.device = device;
+      track.pid = ::getpid();
+      track.id = stream;
+      track.name = fmt::format("stream {}", stream);
+      recording_.tracks.push_back(std::move(track));
+    }
+    return found->second;
+  }
+  trace::TrackId thread(std::int64_t tid) {
+    const auto [found, is_new] = threads_.try_emplace(tid, static_cast<trace::TrackId>(recording_.tracks.size()));
+    if (is_new) {
+      trace::Track track;
+      track.pid = ::getpid();
+      track.id = tid;
+      recording_.tracks.push_back(std::move(track));
+    }
+    return found->second;
+  }
+
+  trace::Recording& recording_;
+  std::map<std::int64_t, trace::TrackId> threads_;
+  std::map<std::pair<trace::Device, std::int64_t>, trace::TrackId> streams_;
+};
+
+void count_unlinked(const DeviceBatch& batch, std::string_view source, std::vector<trace::Loss>& losses) {
+  std::unordered_set<std::uint64_t> launched, executed;
+  for (const DeviceRecord& record : batch.records)
+    if (record.correlation != 0) (trace::is_device_kind(record.kind) ? executed : launched).insert(record.correlation);
+  std::uint64_t without_record = 0, without_launch = 0;
+  for (const std::uint64_t id : launched) without_record += !executed.contains(id);
+  for (const std::uint64_t id : executed) without_launch += !launched.contains(id);
+  const auto add = [&](trace::LossReason reason, std::uint64_t count, std::string detail) {
+    if (count > 0) losses.push_back({reason, count, std::string(source), std::move(detail)});
+  };
+  add(trace::LossReason::kDeviceDropped, batch.dropped, batch.dropped_detail);
+  add(trace::LossReason::kNoDeviceRecord, without_record, "launches whose device record never came");
+  add(trace::LossReason::kNoLaunch, without_launch, "device records whose launch was not seen");
+}
+
+}  // namespace
+
+TickMapping map_source_clock(const SourceClock& clock, TickMapping& session) {
+  if (clock.is_session_clock) return session;
+  if (clock.samples.empty()) throw_error<InvalidArgument>("record.stop", "the clock '{}' of a source gave no sample", clock.name);
+  std::vector<ClockAnchor> anchors = anchors_of(clock, session);
+  if (anchors.size() < 2) return TickMapping(anchors.front(), 1.0 / clock.nominal_ticks_per_ns);
+  return TickMapping(std::move(anchors));
+}
+
+void add_device_batch(const DeviceBatch& batch, std::string_view source_name, TickMapping& session, IdMaps& ids, trace::Recording& out,
+                      std::vector<trace::TrackId>& track_of_event) {
+  std::vector<TickMapping> mappings;
+  for (const SourceClock& clock : batch.clocks) {
+    mappings.push_back(map_source_clock(clock, session));
+    if (!clock.is_session_clock)
+      out.clock.domains.push_back(
+          {clock.name, 1e9 / mappings.back().ns_per_tick(), mappings.back().error_bound_ns(), clock.samples.size()});
+  }
+  Tracks tracks(out);
+  trace::EventColumns& columns = out.events;
+  const std::size_t first = columns.size();
+  columns.resize(first + batch.records.size());
+  for (std::size_t i = 0; i < batch.records.size(); ++i) {
+    const DeviceRecord& record = batch.records[i];
+    const std::size_t row = first + i;
+    TickMapping& mapping = mappings.at(record.clock);
+    columns.start_ns[row] = mapping.to_ns(record.start);
+    columns.duration_ns[row] = std::max<std::int64_t>(0, mapping.to_ns(record.end) - columns.start_ns[row]);
+    columns.name[row] = ids.name(record.name);
+    columns.link[row] = record.correlation;
+    columns.device[row] = record.device;
+    columns.kind[row] = record.kind;
+    columns.flags[row] = trace::is_device_kind(record.kind) ? std::uint8_t{trace::kKnownDevice} : std::uint8_t{0};
+    track_of_event.push_back(tracks.of(record));
+    for (const auto& [key, value] : record.attributes) {
+      const trace::Attribute attribute{ids.name(key), trace::Attribute::Type::kInt, value};
+      out.attributes.add(static_cast<trace::EventIndex>(row), {&attribute, 1});
+    }
+  }
+  count_unlinked(batch, source_name, out.losses);
+}
+
+}  // namespace mindtorch::record

@@ -1,0 +1,208 @@
+// The registry: all logs of the process, and the session they write to.
+#include "mindtorch/record/registry.h"
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "mindtorch/base/error.h"
+#include "mindtorch/record/name_table.h"
+#include "mindtorch/record/session_core.h"
+
+namespace mindtorch::record {
+namespace {
+
+std::int64_t current_tid() { return static_cast<std::int64_t>(::syscall(SYS_gettid)); }
+
+std::string current_thread_name() {
+  char name[32] = "";
+  ::pthread_getname_np(::pthread_self(), name, sizeof(name));
+  return name;
+}
+
+// A thread often gets its name after it has started, and its death takes the name along: ask the kernel again at the end.
+std::string thread_name_now(const ThreadIdentity& thread) {
+  std::ifstream file(fmt::format("/proc/self/task/{}/comm", thread.tid));
+  std::string name;
+  return std::getline(file, name) && !name.empty() ? name : thread.name;
+}
+
+}  // namespace
+
+Registry& Registry::instance() {
+  static Registry& registry = *new Registry;  // never destroyed: threads may record after static destructors ran
+  return registry;
+}
+
+Registry::Registry() { install_fork_handlers(); }
+
+bool Registry::claim(SessionCore* session) {
+  std::lock_guard lock(mutex_);
+  if (claimed_ != nullptr) return false;
+  claimed_ = session;
+  return true;
+}
+
+void Registry::unclaim(SessionCore* session) {
+  std::lock_guard lock(mutex_);
+  if (claimed_ == session) claimed_ = nullptr;
+}
+
+void Registry::open(SessionCore* session) {
+  std::lock_guard lock(mutex_);
+  open_ = session;
+}
+
+std::uint32_t Registry::next_generation() {
+  std::lock_guard lock(mutex_);
+  return ++last_generation_;
+}
+
+Log* Registry::create_log() {
+  auto log = std::make_unique<Log>();
+  log->hot.storage = &log->cold;
+  log->cold.thread = {0, ::getpid(), current_tid(), current_thread_name()};
+  std::lock_guard lock(mutex_);
+  log->cold.thread.number = ++last_number_;
+  logs_.push_back(std::move(log));
+  return logs_.back().get();
+}
+
+bool Registry::attach(Log& log, std::uint64_t state) {
+  std::lock_guard lock(mutex_);
+  if (open_ == nullptr || open_->generation != generation_of(state)) return false;
+  LogStorage& cold = log.cold;
+  std::lock_guard log_lock(cold.mutex);
+  cold.session = open_;
+  cold.next_ordinal = 0;
+  cold.refused = 0;
+  cold.side_refused = 0;
+  cold.overwritten = 0;
+  log.hot.next.store(nullptr, std::memory_order_relaxed);
+  log.hot.limit = log.hot.segment_begin = nullptr;
+  log.hot.side_next.store(nullptr, std::memory_order_relaxed);
+  log.hot.side_limit = nullptr;
+  log.hot.state = state;
+  return true;
+}
+
+namespace {
+
+// A thread that read the state word just before it changed may still write behind what was sealed, and open scopes will be closed: these
+// blocks stay with their thread, which reuses them in its next session.
+void keep_blocks_in_reach(LogStorage& cold) {
+  const auto keep_slots = [&](Segment& segment) {
+    segment.stays_with_thread = true;
+    cold.spare.push_back(segment.slots);
+  };
+  for (Segment& segment : cold.pinned) keep_slots(segment);
+  for (Segment& segment : cold.segments) {
+    const bool current = &segment == &cold.segments.back();
+    if (current || has_open_slot(segment)) keep_slots(segment);
+    if (!current || segment.side.empty()) continue;
+    segment.side.back().stays_with_thread = true;
+    cold.spare.push_back(segment.side.back().words);
+  }
+}
+
+// Takes what a log recorded; the log is out of the session afterwards.
+SealedLog seal(Log& log) {
+  LogStorage& cold = log.cold;
+  cold.session = nullptr;
+  if (!cold.segments.empty()) {
+    Segment& last = cold.segments.back();
+    last.used = static_cast<std::uint32_t>(log.hot.next.load(std::memory_order_acquire) - last.slots);
+    if (!last.side.empty())
+      last.side.back().used = static_cast<std::uint32_t>(log.hot.side_next.load(std::memory_order_acquire) - last.side.back().words);
+  }
+  if (!cold.dead) {
+    cold.thread.name = thread_name_now(cold.thread);
+    keep_blocks_in_reach(cold);
+  }
+  SealedLog out{cold.thread, {}, cold.refused, cold.side_refused, cold.overwritten};
+  std::move(cold.pinned.begin(), cold.pinned.end(), std::back_inserter(out.segments));
+  std::move(cold.segments.begin(), cold.segments.end(), std::back_inserter(out.segments));
+  std::sort(out.segments.begin(), out.segments.end(), [](const Segment& a, const Segment& b) { return a.first_ordinal < b.first_ordinal; });
+  cold.pinned.clear();
+  cold.segments.clear();
+  return out;
+}
+
+}  // namespace
+
+std::vector<SealedLog> Registry::close(SessionCore* session) {
+  std::lock_guard lock(mutex_);
+  if (open_ == session) open_ = nullptr;
+  std::vector<SealedLog> sealed;
+  for (auto& log : logs_) {
+    std::lock_guard log_lock(log->cold.mutex);
+    if (log->cold.session == session) sealed.push_back(seal(*log));
+  }
+  std::erase_if(logs_, [](const auto& log) { return log->cold.dead; });
+  return sealed;
+}
+
+void Registry::thread_exits(Log* log) noexcept {
+  std::lock_guard lock(mutex_);
+  LogStorage& cold = log->cold;
+  {
+    std::lock_guard log_lock(cold.mutex);
+    for (void* block : cold.spare) BlockPool::instance().give_back(block);
+    cold.spare.clear();
+    cold.dead = true;
+    if (cold.session != nullptr) return;  // stop() will take what it recorded
+  }
+  std::erase_if(logs_, [log](const auto& each) { return each.get() == log; });
+}
+
+void Registry::refuse_at_thread_exit() noexcept {
+  std::lock_guard lock(mutex_);
+  if (open_ != nullptr) open_->refused_at_thread_exit.fetch_add(1, std::memory_order_relaxed);
+}
+
+// fork(): every lock is held across it, so that the child finds consistent data; the child has one thread and records nothing.
+void Registry::install_fork_handlers() {
+  ::pthread_atfork([] { instance().lock_all(); }, [] { instance().unlock_all(); }, [] { instance().become_idle_in_child(); });
+}
+
+void Registry::lock_all() {
+  mutex_.lock();
+  for (auto& log : logs_) log->cold.mutex.lock();
+  BlockPool::instance().lock();
+  lock_name_table();
+}
+
+void Registry::unlock_all() {
+  unlock_name_table();
+  BlockPool::instance().unlock();
+  for (auto& log : logs_) log->cold.mutex.unlock();
+  mutex_.unlock();
+}
+
+void Registry::become_idle_in_child() {
+  state_word.store(0, std::memory_order_relaxed);
+  claimed_ = open_ = nullptr;
+  unlock_all();
+  // The parent's threads do not exist here. What their logs and the session hold is a copy nobody will read; this thread's blocks stay its
+  // own, as its open scopes will still be closed into them.
+  for (auto& log : logs_) {
+    LogStorage& cold = log->cold;
+    cold.session = nullptr;
+    if (&log->hot != thread_log) {
+      cold.dead = true;
+      continue;
+    }
+    cold.thread.pid = ::getpid();
+    cold.thread.tid = current_tid();
+    for (const Segment& segment : cold.segments) cold.spare.push_back(segment.slots);
+    cold.segments.clear();
+    cold.pinned.clear();
+  }
+  std::erase_if(logs_, [](const auto& log) { return log->cold.dead; });
+}
+
+}  // namespace mindtorch::record

@@ -1,0 +1,54 @@
+// The registry: all logs of the process, and the session they write to. Internal to record.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "mindtorch/record/log_storage.h"
+
+namespace mindtorch::record {
+
+class SessionCore;
+
+// Lock order: registry, then one log's, then session/pool/names.
+class Registry {
+ public:
+  static Registry& instance();
+
+  // A session claims the process; false if another one has it.
+  bool claim(SessionCore* session);
+  // From now on logs may attach to the session that has claimed the process.
+  void open(SessionCore* session);
+  // No log attaches any more; every log that took part is sealed and handed over.
+  std::vector<SealedLog> close(SessionCore* session);
+  void unclaim(SessionCore* session);
+
+  // A generation number no session has had.
+  std::uint32_t next_generation();
+
+  // The owner's side, out of line. attach() makes `log` take part in the session of `generation`; false if that session is over.
+  Log* create_log();
+  bool attach(Log& log, std::uint64_t state);
+  void thread_exits(Log* log) noexcept;
+  // Counts an event of a thread whose log is gone already.
+  void refuse_at_thread_exit() noexcept;
+
+ private:
+  Registry();
+  void install_fork_handlers();
+  void lock_all();
+  void unlock_all();
+  void become_idle_in_child();
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Log>> logs_;
+  SessionCore* claimed_ = nullptr;
+  SessionCore* open_ = nullptr;
+  std::uint32_t last_generation_ = 0;
+  std::uint32_t last_number_ = 0;
+};
+
+}  // namespace mindtorch::record

@@ -1,0 +1,159 @@
+// Turns sealed segments into rows of a Recording.
+#include "mindtorch/record/segment_reader.h"
+
+#include "mindtorch/record/names.h"
+#include "mindtorch/record/stack_provider.h"
+#include "mindtorch/trace/inputs.h"
+
+namespace mindtorch::record {
+namespace {
+
+constexpr std::uint32_t kLeftOut = ~std::uint32_t{0};
+
+// Fills one row of the columns from a slot. Returns false if the scope is still open.
+bool fill_row(Slot& slot, trace::EventIndex row, TickMapping& mapping, const ReadOptions& options, IdMaps& ids,
+              trace::EventColumns& columns) {
+  std::uint64_t end = std::atomic_ref<std::uint64_t>(slot.end).load(std::memory_order_acquire);
+  const bool open = end == 0;
+  if (open) end = options.end_of_open;
+  const std::int64_t start_ns = mapping.to_ns(slot.start);
+  const std::int64_t end_ns = end > slot.start ? mapping.to_ns(end) : start_ns;
+  columns.start_ns[row] = start_ns;
+  columns.duration_ns[row] = end_ns - start_ns;
+  columns.name[row] = ids.name(slot.name);
+  columns.link[row] = std::atomic_ref<std::uint64_t>(slot.link).load(std::memory_order_relaxed);
+  columns.device[row] = slot.device;
+  columns.kind[row] = slot.kind;
+  columns.flags[row] = static_cast<std::uint8_t>(slot.flags | (open ? trace::kUnfinished : 0));
+  return !open;
+}
+
+bool follows(const trace::EventColumns& columns, trace::EventIndex row) {
+  if (columns.start_ns[row] != columns.start_ns[row - 1]) return columns.start_ns[row] > columns.start_ns[row - 1];
+  return columns.duration_ns[row] <= columns.duration_ns[row - 1];
+}
+
+void add_memory(const SideEntry& entry, trace::TrackId track, std::int64_t time_ns, trace::MemoryColumns& memory) {
+  memory.time_ns.push_back(time_ns);
+  memory.track.push_back(track);
+  memory.address.push_back(static_cast<std::uint64_t>(entry.words[1]));
+  memory.bytes.push_back(entry.words[2]);
+  memory.device.push_back({static_cast<DeviceType>(entry.words[3] & 0xFF), static_cast<std::uint8_t>(entry.words[3] >> 8)});
+  memory.total_allocated.push_back(entry.words[4]);
+  memory.total_reserved.push_back(entry.words[5]);
+}
+
+void read_side_entry(const SideEntry& entry, trace::EventIndex event, trace::TrackId track, TickMapping& mapping,
+                     const ReadOptions& options, IdMaps& ids, trace::Recording& out) {
+  switch (entry.kind) {
+    case SideKind::kInputs: out.inputs.add(event, ids.inputs(entry.words)); break;
+    case SideKind::kStack: {
+      const trace::StackId stack = ids.stack(entry.words);
+      out.stacks.of_event.add(event, {&stack, 1});
+      break;
+    }
+    case SideKind::kAttribute: {
+      const auto type = static_cast<trace::Attribute::Type>(entry.words[0] >> 32);
+      trace::Attribute attribute{ids.name(static_cast<NameId>(entry.words[0])), type, entry.words[1]};
+      if (type == trace::Attribute::Type::kText || type == trace::Attribute::Type::kJson)
+        attribute.bits = ids.name(static_cast<NameId>(entry.words[1]));
+      out.attributes.add(event, {&attribute, 1});
+      break;
+    }
+    case SideKind::kMemory:
+    case SideKind::kMemoryTag: {
+      const auto ticks = static_cast<std::uint64_t>(entry.words[0]);
+      if (ticks < options.window_start) break;
+      if (entry.kind == SideKind::kMemory)
+        add_memory(entry, track, mapping.to_ns(ticks), out.memory);
+      else
+        out.memory_tags.push_back(
+            {mapping.to_ns(ticks), static_cast<std::uint64_t>(entry.words[1]), static_cast<trace::MemoryCategory>(entry.words[2])});
+      break;
+    }
+    case SideKind::kLateEnd: break;  // applied to the slots before anything is read
+  }
+}
+
+constexpr bool belongs_to_event(SideKind kind) {
+  return kind == SideKind::kInputs || kind == SideKind::kStack || kind == SideKind::kAttribute;
+}
+
+}  // namespace
+
+trace::NameId IdMaps::new_name(NameId process_id) {
+  if (process_id >= of_process_id_.size()) of_process_id_.resize(std::max<std::size_t>(process_id + 1, name_count()), 0);
+  return of_process_id_[process_id] = name(name_text(process_id));
+}
+
+std::size_t IdMaps::WordsHash::operator()(const std::vector<std::int64_t>& words) const noexcept {
+  std::size_t hash = words.size();
+  for (const std::int64_t word : words) hash = (hash ^ static_cast<std::size_t>(word)) * 0x9E3779B97F4A7C15u;
+  return hash ^ (hash >> 32);
+}
+
+trace::StackId IdMaps::stack(std::span<const std::int64_t> words) {
+  const auto [found, is_new] = stack_ids_.try_emplace({words.begin(), words.end()}, 0);
+  if (!is_new) return found->second;
+  std::vector<trace::Frame> frames;
+  if (provider_ != nullptr)
+    for (const SourcePlace& place : provider_->resolve({reinterpret_cast<const std::uint64_t*>(words.data()), words.size()}))
+      frames.push_back({name(place.file), name(place.function), place.line});
+  return found->second = stack_interner_.intern(stacks_, frames);
+}
+
+std::span<const std::int64_t> IdMaps::inputs(std::span<const std::int64_t> words) {
+  using Kind = trace::Input::Kind;
+  bool copied = false;
+  for (std::size_t at = 1; at < words.size();) {
+    const std::int64_t header = words[at];
+    const std::uint32_t count = trace::input_count(header);
+    switch (trace::input_kind(header)) {
+      case Kind::kTensor: at += 1 + (trace::input_contiguous(header) ? 1 : 2) * std::size_t{count}; break;
+      case Kind::kIntList:
+      case Kind::kDoubleList: at += 1 + std::size_t{count}; break;
+      case Kind::kInt:
+      case Kind::kDouble:
+      case Kind::kBool: at += 2; break;
+      case Kind::kText:
+        if (!copied) scratch_.assign(words.begin(), words.end());
+        copied = true;
+        scratch_[at + 1] = name(static_cast<NameId>(words[at + 1]));
+        at += 2;
+        break;
+      case Kind::kTensorList:
+      case Kind::kNone:
+      case Kind::kOther: at += 1; break;
+    }
+  }
+  return copied ? std::span<const std::int64_t>(scratch_) : words;
+}
+
+void read_segment(const Segment& segment, trace::TrackId track, TickMapping& mapping, const ReadOptions& options, IdMaps& ids,
+                  trace::Recording& out, ReadCounts& counts) {
+  trace::EventColumns& columns = out.events;
+  const auto first = static_cast<trace::EventIndex>(columns.size());
+  std::vector<trace::EventIndex> row_of_slot;  // only filled if rows are left out: else slot i is row first + i
+  if (options.window_start != 0) row_of_slot.assign(segment.used, kLeftOut);
+  columns.resize(first + segment.used);
+  trace::EventIndex row = first;
+  for (std::uint32_t i = 0; i < segment.used; ++i) {
+    Slot& slot = segment.slots[i];
+    if (slot.start < options.window_start) {
+      ++counts.left_out;
+      continue;
+    }
+    if (!row_of_slot.empty()) row_of_slot[i] = row;
+    if (!fill_row(slot, row, mapping, options, ids, columns)) ++counts.unfinished;
+    if (row > first && !follows(columns, row)) counts.in_order = false;
+    ++row;
+  }
+  columns.resize(row);
+  for_each_side_entry(segment, [&](const SideEntry& entry) {
+    const trace::EventIndex event = row_of_slot.empty() ? first + entry.slot_index : row_of_slot[entry.slot_index];
+    if (event == kLeftOut && belongs_to_event(entry.kind)) return;
+    read_side_entry(entry, event, track, mapping, options, ids, out);
+  });
+}
+
+}  // namespace mindtorch::record

@@ -1,0 +1,203 @@
+// Session: prepare -> start -> stop.
+#include "mindtorch/record/session.h"
+
+#include <unistd.h>
+
+#include "mindtorch/base/error.h"
+#include "mindtorch/record/assemble.h"
+#include "mindtorch/record/block_pool.h"
+#include "mindtorch/record/host.h"
+#include "mindtorch/record/registry.h"
+#include "mindtorch/record/session_clock.h"
+#include "mindtorch/record/session_core.h"
+#include "mindtorch/record/spill.h"
+#include "mindtorch/record/stack_provider.h"
+#include "mindtorch/record/thread_attach.h"
+
+namespace mindtorch::record {
+namespace {
+
+// Free memory kept for the next session; the rest goes back to the system at stop.
+constexpr std::size_t kKeptBytes = std::size_t{8} << 20;
+
+std::uint64_t state_for(const SessionOptions& options, const SessionCore& core) {
+  std::uint64_t wants = kEvents;
+  if (core.clock.is_hardware()) wants |= kInlineTicks;
+  if (options.shapes) wants |= kShapes;
+  if (options.stacks) wants |= kStacks;
+  if (options.memory) wants |= kMemory;
+  if (options.modules) wants |= kModules;
+  if (!options.all_threads) wants |= kOneThread;
+  return (static_cast<std::uint64_t>(core.generation) << 32) | wants;
+}
+
+}  // namespace
+
+class Session::Impl {
+ public:
+  enum class Phase { kPrepared, kRunning, kStopped };
+
+  explicit Impl(SessionOptions asked) : options(std::move(asked)), core(options), state(state_for(options, core)), pid(::getpid()) {}
+
+  ~Impl() {
+    if (pid != ::getpid()) {
+      // A copy in a forked child: the session belongs to the parent, and the spill thread does not exist here.
+      if (core.spill) core.spill.release()->abandon();
+      return;
+    }
+    if (phase == Phase::kRunning) release(halt());
+    if (phase != Phase::kStopped) Registry::instance().unclaim(&core);
+  }
+
+  void require(Phase wanted, std::string_view call, std::string_view why) const {
+    if (pid != ::getpid()) throw_error(call, "this session belongs to the parent process; after fork() the child records nothing");
+    if (phase != wanted) throw_error(call, "{}", why);
+  }
+
+  void set_state(std::uint64_t word) const { state_word.store(word, std::memory_order_seq_cst); }
+
+  void start();
+  // Ends recording on every thread and takes what was recorded.
+  std::vector<SealedLog> halt();
+  std::vector<SourceBatch> drain_sources();
+  void release(const std::vector<SealedLog>& logs);
+
+  SessionOptions options;
+  SessionCore core;
+  const std::uint64_t state;
+  const pid_t pid;
+  Phase phase = Phase::kPrepared;
+  bool events_on = false;
+  std::uint64_t stop_ticks = 0;
+  std::vector<ActivitySource*> started;
+  std::vector<std::string> problems;
+  std::vector<trace::MemoryBaseline> baselines;
+};
+
+void Session::Impl::start() {
+  if (options.stacks && stack_provider() != nullptr) stack_provider()->session_begins();
+  for (Host* host : hosts()) {
+    const Status status = host->session_starts(static_cast<std::uint32_t>(state));
+    if (!status) problems.push_back(fmt::format("host {}: {}", host->name(), status.reason()));
+    if (!options.memory) continue;
+    for (const trace::MemoryBaseline& baseline : host->memory_totals()) baselines.push_back(baseline);
+  }
+  for (ActivitySource* source : options.sources) {
+    const Status status = source->start();
+    if (status)
+      started.push_back(source);
+    else
+      problems.push_back(fmt::format("source {}: {}", source->name(), status.reason()));
+  }
+  set_session_clock(&core.clock);
+  core.sample_clock();
+  Registry::instance().open(&core);
+  phase = Phase::kRunning;
+  events_on = options.events;
+  if (!options.all_threads) {
+    attached_log(state);  // the starting thread is the one that records
+    thread_log->storage->admitted_generation = core.generation;
+  }
+  if (events_on) set_state(state);
+}
+
+std::vector<SealedLog> Session::Impl::halt() {
+  set_state(0);
+  stop_ticks = core.clock.ticks();
+  core.sample_clock();
+  phase = Phase::kStopped;
+  std::vector<SealedLog> logs = Registry::instance().close(&core);
+  for (Host* host : hosts()) host->session_stops();
+  return logs;
+}
+
+std::vector<SourceBatch> Session::Impl::drain_sources() {
+  std::vector<SourceBatch> batches;
+  for (ActivitySource* source : started) batches.push_back({std::string(source->name()), source->stop()});
+  started.clear();
+  return batches;
+}
+
+void Session::Impl::release(const std::vector<SealedLog>& logs) {
+  drain_sources();
+  for (const SealedLog& log : logs) {
+    for (const Segment& segment : log.segments) {
+      if (!segment.stays_with_thread) core.release_block(segment.slots);
+      for (const SideChunk& chunk : segment.side)
+        if (!chunk.stays_with_thread) core.release_block(chunk.words);
+    }
+  }
+  BlockPool::instance().trim(kKeptBytes);
+  if (options.stacks && stack_provider() != nullptr) stack_provider()->session_resolved();
+  Registry::instance().unclaim(&core);
+}
+
+Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Session::~Session() = default;
+
+std::unique_ptr<Session> Session::prepare(SessionOptions options) {
+  auto impl = std::make_unique<Impl>(std::move(options));
+  if (!Registry::instance().claim(&impl->core)) {
+    impl->phase = Impl::Phase::kStopped;  // nothing to give back
+    throw_error("record.prepare", "another profiling session is active; stop it first (it goes on unharmed)");
+  }
+  if (impl->options.budget.policy == Budget::Policy::kSpill) impl->core.spill = std::make_unique<SpillWriter>(impl->core, impl->options);
+  std::vector<ActivitySource*> usable;
+  for (ActivitySource* source : impl->options.sources) {
+    const Status status = source->prepare(impl->core.clock);
+    if (status)
+      usable.push_back(source);
+    else
+      impl->problems.push_back(fmt::format("source {}: {}", source->name(), status.reason()));
+  }
+  impl->options.sources = std::move(usable);
+  return std::unique_ptr<Session>(new Session(std::move(impl)));
+}
+
+void Session::start() {
+  impl_->require(Impl::Phase::kPrepared, "record.start", "the session was started already");
+  impl_->start();
+}
+
+trace::Recording Session::stop() {
+  Impl& impl = *impl_;
+  impl.require(Impl::Phase::kRunning, "record.stop",
+               impl.phase == Impl::Phase::kPrepared ? "the session was never started" : "the session was stopped already");
+  const std::vector<SealedLog> logs = impl.halt();
+  // Whatever goes wrong below, the process must be free for the next session.
+  struct Release {
+    Impl& impl;
+    const std::vector<SealedLog>& logs;
+    ~Release() { impl.release(logs); }
+  } release{impl, logs};
+  const std::vector<SourceBatch> batches = impl.drain_sources();
+  const Ingredients ingredients{logs, batches, impl.core, impl.stop_ticks, impl.options.stacks ? stack_provider() : nullptr};
+  trace::Recording recording = impl.core.spill ? impl.core.spill->finish(ingredients) : assemble(ingredients);
+  recording.memory_baselines = impl.baselines;
+  recording.options = {
+      .shapes = impl.options.shapes, .stacks = impl.options.stacks, .memory = impl.options.memory, .modules = impl.options.modules};
+  return recording;
+}
+
+void Session::toggle_events(bool on) {
+  impl_->require(Impl::Phase::kRunning, "record.toggle_events", "the session is not running");
+  impl_->events_on = on;
+  impl_->set_state(on ? impl_->state : 0);
+}
+
+void Session::toggle_source(trace::DeviceType type, bool on) {
+  impl_->require(Impl::Phase::kRunning, "record.toggle_source", "the session is not running");
+  for (ActivitySource* source : impl_->started)
+    if (source->device_type() == type) source->toggle(on);
+}
+
+void Session::mark_step(std::int64_t step) {
+  impl_->require(Impl::Phase::kRunning, "record.mark_step", "the session is not running");
+  impl_->core.mark_step(impl_->core.clock.ticks(), step);
+}
+
+bool Session::running() const { return impl_->phase == Impl::Phase::kRunning && impl_->pid == ::getpid(); }
+const std::vector<std::string>& Session::source_problems() const { return impl_->problems; }
+std::int64_t Session::bytes_in_use() const { return impl_->core.bytes(); }
+
+}  // namespace mindtorch::record

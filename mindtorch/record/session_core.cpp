@@ -1,0 +1,82 @@
+// What a running session and the logs share.
+#include "mindtorch/record/session_core.h"
+
+#include "mindtorch/base/error.h"
+#include "mindtorch/record/registry.h"
+#include "mindtorch/record/spill.h"
+
+namespace mindtorch::record {
+namespace {
+
+constexpr std::int64_t kSmallestBudget = 16 * static_cast<std::int64_t>(kBlockBytes);
+
+Budget checked(Budget budget) {
+  if (budget.bytes < kSmallestBudget)
+    throw_error<InvalidArgument>("record.prepare", "the byte budget must be at least {}, got {}", kSmallestBudget, budget.bytes);
+  if (budget.keep_steps < 0) throw_error<InvalidArgument>("record.prepare", "keep_steps must not be negative, got {}", budget.keep_steps);
+  if (budget.policy == Budget::Policy::kSpill && budget.spill_path.empty())
+    throw_error<InvalidArgument>("record.prepare", "the policy spill needs a spill_path");
+  return budget;
+}
+
+}  // namespace
+
+SessionCore::SessionCore(const SessionOptions& options)
+    : budget(checked(options.budget)),
+      clock(options.clock ? *options.clock : system_clock()),
+      generation(Registry::instance().next_generation()) {
+  ticks_per_second_ = static_cast<std::uint64_t>(1e9 / clock.ns_per_tick());
+}
+
+SessionCore::~SessionCore() = default;
+
+void* SessionCore::take_block() noexcept {
+  if (over_budget()) {
+    if (budget.policy == Budget::Policy::kGrow) return nullptr;
+    if (budget.policy == Budget::Policy::kSpill) spill->wait_for_room([this] { return !over_budget(); });
+  }
+  void* block = BlockPool::instance().take();
+  if (block != nullptr) adopt_bytes(kBlockBytes);
+  return block;
+}
+
+void SessionCore::release_block(void* block) noexcept {
+  BlockPool::instance().give_back(block);
+  bytes_.fetch_sub(kBlockBytes, std::memory_order_relaxed);
+}
+
+void SessionCore::mark_step(std::uint64_t ticks, std::int64_t step) {
+  std::lock_guard lock(mutex_);
+  if (!steps_.empty() && step <= steps_.back().step)
+    throw_error<InvalidArgument>("record.mark_step", "steps must increase, got {} after {}", step, steps_.back().step);
+  steps_.push_back({ticks, step});
+  // The running step and `keep_steps` whole ones before it.
+  const auto kept = static_cast<std::size_t>(budget.keep_steps) + 1;
+  if (budget.keep_steps > 0 && steps_.size() > kept) window_start_.store(steps_[steps_.size() - kept].ticks, std::memory_order_relaxed);
+}
+
+std::vector<TickStep> SessionCore::steps() const {
+  std::lock_guard lock(mutex_);
+  return steps_;
+}
+
+void SessionCore::sample_clock() {
+  const ClockSample sample = clock.sample();
+  next_sample_ticks_.store(sample.ticks + ticks_per_second_, std::memory_order_relaxed);
+  std::lock_guard lock(mutex_);
+  samples_.push_back(sample);
+}
+
+void SessionCore::sample_clock_sometimes() {
+  std::uint64_t due = next_sample_ticks_.load(std::memory_order_relaxed);
+  const std::uint64_t now = clock.ticks();
+  // Whoever moves the due time takes the sample.
+  if (now >= due && next_sample_ticks_.compare_exchange_strong(due, now + ticks_per_second_, std::memory_order_relaxed)) sample_clock();
+}
+
+std::vector<ClockSample> SessionCore::clock_samples() const {
+  std::lock_guard lock(mutex_);
+  return samples_;
+}
+
+}  // namespace mindtorch::record
