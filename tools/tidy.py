@@ -18,7 +18,8 @@ CHECKED_FOLDERS = ("mindtorch/", "mtprof/", "python/", "benchmarks/", "examples/
 
 
 def git(*arguments):
-    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+    command = ["git", "-c", "safe.directory=*", *arguments]  # a checkout in a container may belong to another user
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
 def changed_files():

@@ -1,7 +1,7 @@
 # ./dev lint and ./dev format: layout, layers, and mistakes that tools find. Sourced by ./dev.
 
-# Our C++ files, new ones included, each name ending in a NUL.
-cpp_files() { git ls-files -z --cached --others --exclude-standard --deduplicate -- '*.h' '*.cpp' '*.cu'; }
+# Our C++ files, new ones included, each name ending in a NUL. The checkout may belong to another user, as it does in containers.
+cpp_files() { git -c safe.directory='*' ls-files -z --cached --others --exclude-standard --deduplicate -- '*.h' '*.cpp' '*.cu'; }
 
 need_lint_tools() {
   need_build_tools
@@ -15,7 +15,7 @@ run_format() {
   need_lint_tools
   say "Laying out C++ and Python"
   cpp_files | xargs -0 -r clang-format -i
-  ruff check --quiet --fix
+  ruff check --quiet --fix-only
   ruff format --quiet
 }
 

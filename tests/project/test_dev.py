@@ -1,0 +1,126 @@
+"""./dev: its set-up installs what is missing and nothing else, and its commands fail clearly. Package tools are replaced by scripts."""
+
+import subprocess
+
+import pytest
+
+PRELUDE = 'set -euo pipefail; say() { :; }; fail() { echo "$*" >&2; exit 1; }; source "$SETUP"; '
+
+
+class Machine:
+    """A folder with made-up programs, which log their arguments, and a shell that sees only them and the basic commands."""
+
+    def __init__(self, folder, root):
+        self.folder, self.bin, self.log, self.root = folder, folder / "bin", folder / "log", root
+        self.bin.mkdir()
+        self.log.touch()
+        self.give("dpkg-query", f'grep -qx "${{@: -1}}" "{folder}/installed" && printf installed')
+        self.install()
+        for command in ("bash", "env", "grep", "sort", "head", "awk", "cmp", "cp", "rm", "cat", "mkdir"):
+            path = subprocess.run(["which", command], capture_output=True, text=True, check=True).stdout.strip()
+            (self.bin / command).symlink_to(path)
+
+    def give(self, name, body="", folder=None):
+        path = (folder or self.bin) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f'#!/bin/bash\necho "{name} $*" >>"{self.log}"\n{body}\n')
+        path.chmod(0o755)
+
+    def install(self, *packages):
+        (self.folder / "installed").write_text("".join(package + "\n" for package in packages))
+
+    def run(self, command):
+        environment = {"PATH": str(self.bin), "SETUP": str(self.root / "tools" / "dev" / "setup.sh")}
+        return subprocess.run(
+            [self.bin / "bash", "-c", PRELUDE + command], cwd=self.folder, env=environment, capture_output=True, text=True, check=False
+        )
+
+    def calls(self, name):
+        return [line for line in self.log.read_text().splitlines() if line.split()[0] == name]
+
+
+@pytest.fixture
+def machine(tmp_path, project_root):
+    return Machine(tmp_path, project_root)
+
+
+def test_nothing_is_installed_when_nothing_is_missing(machine):
+    machine.install("libfmt-dev")
+    machine.give("ninja")
+    machine.give("apt-get")
+    assert machine.run("need_packages libfmt-dev ninja-build").returncode == 0
+    assert machine.calls("apt-get") == []
+
+
+def test_only_what_is_missing_is_installed(machine):
+    machine.install("libfmt-dev")
+    machine.give("apt-get")
+    machine.give("id", "echo 0")
+    assert machine.run("need_packages libfmt-dev libzstd-dev ccache").returncode == 0
+    update, install = machine.calls("apt-get")
+    assert update.split()[-1] == "update"
+    assert install.split()[-2:] == ["libzstd-dev", "ccache"]
+    assert "libfmt-dev" not in install
+
+
+def test_a_user_who_is_not_root_installs_with_sudo(machine):
+    machine.give("apt-get")
+    machine.give("id", "echo 1000")
+    machine.give("sudo")
+    assert machine.run("need_packages libzstd-dev").returncode == 0
+    assert len(machine.calls("sudo")) == 2
+    assert machine.calls("apt-get") == []
+
+
+def test_without_sudo_the_message_says_what_to_install(machine):
+    machine.give("apt-get")
+    machine.give("id", "echo 1000")
+    result = machine.run("need_packages libzstd-dev")
+    assert result.returncode == 1
+    assert "apt-get install libzstd-dev" in result.stderr
+
+
+def test_a_failed_installation_is_a_failure(machine):
+    machine.give("apt-get", "[[ ${@: -1} == update ]]")
+    machine.give("id", "echo 0")
+    assert machine.run("need_packages libzstd-dev; echo went on").returncode != 0
+
+
+@pytest.mark.parametrize(("version", "recent"), [("3.25.1", True), ("3.25", True), ("4.4.4", True), ("3.100.0", True), ("3.24.9", False)])
+def test_cmake_is_recent_from_3_25_on(machine, version, recent):
+    machine.give("cmake", f"echo cmake version {version}")
+    assert (machine.run("is_recent_cmake cmake").returncode == 0) == recent
+
+
+def test_a_list_of_python_packages_is_installed_once_and_again_when_it_changes(machine):
+    machine.give("python", folder=machine.folder / ".venv" / "bin")
+    requirements = machine.folder / "tools" / "requirements.txt"
+    requirements.parent.mkdir()
+    for text, installations in (("pytest\n", 1), ("pytest\n", 1), ("pytest\nnumpy\n", 2)):
+        requirements.write_text(text)
+        assert machine.run("need_python").returncode == 0
+        assert sum(" install " in call for call in machine.calls("python")) == installations
+
+
+def dev(project_root, *arguments):
+    return subprocess.run([project_root / "dev", *arguments], capture_output=True, text=True, check=False)
+
+
+def test_an_unknown_command_shows_the_usage_and_fails(project_root):
+    result = dev(project_root, "dance")
+    assert result.returncode == 2
+    assert "usage: ./dev COMMAND" in result.stderr
+
+
+def test_help_lists_every_command(project_root):
+    result = dev(project_root, "help")
+    assert result.returncode == 0
+    for command in ("demo", "test", "build", "bench", "lint", "format", "asan", "tsan"):
+        assert command in result.stdout
+
+
+@pytest.mark.parametrize("arguments", [("test", "--nonsense"), ("bench", "--nonsense"), ("bench", "no_such_benchmark")])
+def test_a_wrong_argument_is_refused_before_any_work(project_root, arguments):
+    result = dev(project_root, *arguments)
+    assert result.returncode == 1
+    assert arguments[-1] in result.stderr
