@@ -1,6 +1,7 @@
 // The hooks that are too rare, or too heavy, to be inlined into hosts.
 #include "mindtorch/record/hooks.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "mindtorch/base/error.h"
@@ -168,35 +169,19 @@ void ThreadAdmission::apply() const noexcept {
   if (thread_log->storage != nullptr) thread_log->storage->admitted_generation = generation_of(state_);
 }
 
-InputWriter::InputWriter(Slot* slot) noexcept : log_(thread_log), slot_(slot) {
-  if (slot == nullptr) return;
-  begin_ = reserve_side(log_, 1);
-  if (begin_ == nullptr) return;
-  at_ = begin_ + 2;
-  limit_ = log_->side_limit;
-}
-
-InputWriter::~InputWriter() {
-  if (begin_ == nullptr) return;
-  begin_[1] = arguments_;
-  commit_side(log_, begin_, SideKind::kInputs, static_cast<std::uint32_t>(at_ - begin_ - 1),
-              static_cast<std::uint32_t>(slot_ - log_->segment_begin));
-}
-
-void InputWriter::grow() noexcept {
-  if (begin_ == nullptr) return;
+bool InputWriter::grow(std::size_t words) noexcept {
+  if (begin_ == nullptr) return false;
   const std::int64_t* old = begin_;
-  const std::ptrdiff_t written = at_ - begin_;
-  // Asking for the longest entry always gives a whole new chunk; a row that has filled a whole chunk cannot grow and is counted as refused.
-  const bool fills_a_chunk = written >= static_cast<std::ptrdiff_t>(kWordsPerSideChunk);
-  begin_ = reserve_side_slow(log_, fills_a_chunk ? kMaxSideWords + 1 : kMaxSideWords);
-  if (begin_ == nullptr) {
-    at_ = limit_ = nullptr;
-    return;
-  }
-  for (std::ptrdiff_t i = 0; i < written; ++i) begin_[i] = old[i];
+  const auto written = static_cast<std::size_t>(at_ - begin_);
+  at_ = limit_ = nullptr;
+  // A new chunk holds the longest entry there can be; asking for a longer one counts the row as refused.
+  const bool fits = written + words <= kWordsPerSideChunk;
+  begin_ = reserve_side_slow(log_, fits ? kMaxSideWords : kMaxSideWords + 1);
+  if (begin_ == nullptr) return false;
+  std::copy_n(old, written, begin_);
   at_ = begin_ + written;
   limit_ = log_->side_limit;
+  return true;
 }
 
 }  // namespace mindtorch::record

@@ -10,9 +10,29 @@ namespace {
 
 constexpr std::uint32_t kLeftOut = ~std::uint32_t{0};
 
-// Fills one row of the columns from a slot. Returns false if the scope is still open.
+// The columns as bare pointers: a store to a byte column may alias anything, and would make the compiler reload every vector's data
+// pointer.
+struct ColumnPointers {
+  explicit ColumnPointers(trace::EventColumns& columns)
+      : start_ns(columns.start_ns.data()),
+        duration_ns(columns.duration_ns.data()),
+        name(columns.name.data()),
+        link(columns.link.data()),
+        device(columns.device.data()),
+        kind(columns.kind.data()),
+        flags(columns.flags.data()) {}
+  std::int64_t* start_ns;
+  std::int64_t* duration_ns;
+  trace::NameId* name;
+  std::uint64_t* link;
+  Device* device;
+  EventKind* kind;
+  std::uint8_t* flags;
+};
+
+// Fills one row from a slot. Returns false if the scope is still open.
 bool fill_row(Slot& slot, trace::EventIndex row, TickMapping& mapping, const ReadOptions& options, IdMaps& ids,
-              trace::EventColumns& columns) {
+              const ColumnPointers& columns) {
   std::uint64_t end = std::atomic_ref<std::uint64_t>(slot.end).load(std::memory_order_acquire);
   const bool open = end == 0;
   if (open) end = options.end_of_open;
@@ -28,7 +48,7 @@ bool fill_row(Slot& slot, trace::EventIndex row, TickMapping& mapping, const Rea
   return !open;
 }
 
-bool follows(const trace::EventColumns& columns, trace::EventIndex row) {
+bool follows(const ColumnPointers& columns, trace::EventIndex row) {
   if (columns.start_ns[row] != columns.start_ns[row - 1]) return columns.start_ns[row] > columns.start_ns[row - 1];
   return columns.duration_ns[row] <= columns.duration_ns[row - 1];
 }
@@ -131,11 +151,11 @@ std::span<const std::int64_t> IdMaps::inputs(std::span<const std::int64_t> words
 
 void read_segment(const Segment& segment, trace::TrackId track, TickMapping& mapping, const ReadOptions& options, IdMaps& ids,
                   trace::Recording& out, ReadCounts& counts) {
-  trace::EventColumns& columns = out.events;
-  const auto first = static_cast<trace::EventIndex>(columns.size());
+  const auto first = static_cast<trace::EventIndex>(out.events.size());
   std::vector<trace::EventIndex> row_of_slot;  // only filled if rows are left out: else slot i is row first + i
   if (options.window_start != 0) row_of_slot.assign(segment.used, kLeftOut);
-  columns.resize(first + segment.used);
+  out.events.resize(first + segment.used);
+  const ColumnPointers columns(out.events);
   trace::EventIndex row = first;
   for (std::uint32_t i = 0; i < segment.used; ++i) {
     Slot& slot = segment.slots[i];
@@ -148,7 +168,7 @@ void read_segment(const Segment& segment, trace::TrackId track, TickMapping& map
     if (row > first && !follows(columns, row)) counts.in_order = false;
     ++row;
   }
-  columns.resize(row);
+  out.events.resize(row);
   for_each_side_entry(segment, [&](const SideEntry& entry) {
     const trace::EventIndex event = row_of_slot.empty() ? first + entry.slot_index : row_of_slot[entry.slot_index];
     if (event == kLeftOut && belongs_to_event(entry.kind)) return;
