@@ -1,0 +1,71 @@
+// Analysis: everything derived from one recording. Each part is made when it is first asked for, once, and kept.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "mindtorch/analyze/event_names.h"
+#include "mindtorch/analyze/event_stacks.h"
+#include "mindtorch/analyze/event_tree.h"
+#include "mindtorch/analyze/launch_links.h"
+#include "mindtorch/analyze/memory_use.h"
+#include "mindtorch/analyze/op_flops.h"
+#include "mindtorch/trace/recording.h"
+
+namespace mindtorch::analyze {
+
+class Events;
+
+// Any number of threads may ask at once. Not movable: its parts refer to it and to the recording.
+class Analysis {
+ public:
+  explicit Analysis(const trace::Recording& recording);  // must outlive the analysis
+  explicit Analysis(std::shared_ptr<const trace::Recording> recording);
+  ~Analysis();
+  Analysis(const Analysis&) = delete;
+  Analysis& operator=(const Analysis&) = delete;
+
+  const trace::Recording& recording() const { return *recording_; }
+  const EventNames& names() const;
+  const EventTree& tree() const;
+  const LaunchLinks& launches() const;
+  const MemoryUse& memory_use() const;
+  const MemoryTotals& memory_totals() const;
+  const EventStacks& stacks() const;
+  const OpFlops& flops() const;
+  const Events& events() const;  // events.h
+
+  // torch's use_device: "cuda", "npu", or empty if neither asked for nor seen.
+  const std::string& use_device() const { return use_device_; }
+  // The overload of an op ("Tensor", "out"), empty if the host did not say. O(log events).
+  std::string_view overload_name(EventIndex event) const;
+
+ private:
+  template <class T>
+  struct Part {
+    std::once_flag once;
+    std::unique_ptr<const T> value;
+    template <class... Args>
+    const T& get(const Args&... args) {
+      std::call_once(once, [&] { value = std::make_unique<const T>(args...); });
+      return *value;
+    }
+  };
+
+  std::shared_ptr<const trace::Recording> recording_;
+  std::string use_device_;
+  std::optional<NameId> overload_key_;
+  mutable Part<EventNames> names_;
+  mutable Part<EventTree> tree_;
+  mutable Part<LaunchLinks> launches_;
+  mutable Part<MemoryUse> memory_use_;
+  mutable Part<MemoryTotals> memory_totals_;
+  mutable Part<EventStacks> stacks_;
+  mutable Part<OpFlops> flops_;
+  mutable Part<Events> events_;
+};
+
+}  // namespace mindtorch::analyze

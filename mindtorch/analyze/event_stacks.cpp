@@ -1,0 +1,126 @@
+// EventStacks: forward stacks for backward events, and the frames worth showing.
+#include "mindtorch/analyze/event_stacks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace mindtorch::analyze {
+namespace {
+
+constexpr StackId kNoStack = 0xFFFFFFFF;
+
+bool has_sequence(trace::EventKind kind) { return kind == trace::EventKind::kOp || kind == trace::EventKind::kBackward; }
+
+// For each event the innermost autograd node it runs in (itself included), kNoEvent in the forward pass.
+std::vector<EventIndex> backward_nodes(const trace::Recording& recording, const EventTree& tree) {
+  std::vector<EventIndex> node(recording.events.size(), kNoEvent);
+  for (EventIndex i = 0; i < node.size(); ++i) {
+    if (recording.events.kind[i] == trace::EventKind::kBackward) {
+      node[i] = i;
+    } else if (tree.parent(i) != kNoEvent) {
+      node[i] = node[tree.parent(i)];
+    }
+  }
+  return node;
+}
+
+bool is_in(std::string_view path, std::string_view folder) {
+  return path.starts_with(folder) || path.find("/" + std::string(folder)) != path.npos;
+}
+
+}  // namespace
+
+std::string frame_text(const trace::Recording& recording, const trace::Frame& frame) {
+  return fmt::format("{}:{}:{}", recording.names[frame.file], frame.line, recording.names[frame.function]);
+}
+
+EventStacks::EventStacks(const trace::Recording& recording, const EventTree& tree) : recording_(&recording) {
+  const trace::Stacks& stacks = recording.stacks;
+  if (stacks.of_event.empty()) return;
+  origin_of_frame_.reserve(stacks.frames.size());
+  for (const trace::Frame& frame : stacks.frames) origin_of_frame_.push_back(origin_of(recording.names[frame.file]));
+  stack_of_event_.assign(recording.events.size(), kNoStack);
+  for (std::size_t row = 0; row < stacks.of_event.events.size(); ++row)
+    stack_of_event_[stacks.of_event.events[row]] = stacks.of_event.values[row];
+  take_forward_stacks(tree);
+}
+
+void EventStacks::take_forward_stacks(const EventTree& tree) {
+  const trace::EventColumns& events = recording_->events;
+  const std::vector<EventIndex> backward = backward_nodes(*recording_, tree);
+  std::unordered_map<std::uint64_t, EventIndex> forward_call;  // earliest call with a stack, by sequence number and thread
+  for (const trace::Track& track : recording_->tracks) {
+    for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
+      if (stack_of_event_[i] == kNoStack || backward[i] != kNoEvent || !has_sequence(events.kind[i]) ||
+          trace::sequence_of(events.link[i]) < 0)
+        continue;
+      const auto [at, is_new] = forward_call.emplace(trace::make_sequence_link(trace::sequence_of(events.link[i]), track.number), i);
+      if (!is_new && events.start_ns[i] < events.start_ns[at->second]) at->second = i;
+    }
+  }
+  if (forward_call.empty()) return;
+  for (EventIndex i = 0; i < events.size(); ++i) {
+    if (backward[i] == kNoEvent) continue;
+    const auto found = forward_call.find(events.link[backward[i]]);
+    if (found != forward_call.end()) stack_of_event_[i] = stack_of_event_[found->second];
+  }
+}
+
+EventStacks::Origin EventStacks::origin_of(std::string_view file) {
+  for (const std::string_view folder : {"mindtorch_v2/profiler/", "torch/profiler/", "torch/autograd/profiler"}) {
+    if (is_in(file, folder)) return Origin::kProfiler;
+  }
+  if (file.starts_with("<")) return Origin::kLibrary;  // "<frozen importlib._bootstrap>", "<built-in method ...>"
+  if (is_in(file, "tests/mindtorch_v2/")) return Origin::kUser;
+  for (const std::string_view folder : {"mindtorch_v2/", "site-packages/torch/", "dist-packages/torch/"}) {
+    if (is_in(file, folder)) return Origin::kLibrary;
+  }
+  return file.starts_with("torch/") ? Origin::kLibrary : Origin::kUser;
+}
+
+std::optional<StackId> EventStacks::of(EventIndex event) const {
+  if (empty() || stack_of_event_[event] == kNoStack) return std::nullopt;
+  return stack_of_event_[event];
+}
+
+std::vector<std::string> EventStacks::frames(StackId stack) const {
+  std::vector<std::string> texts;
+  for (const std::uint32_t id : recording_->stacks.frames_of(stack)) {
+    if (origin_of_frame_[id] != Origin::kProfiler) texts.push_back(frame_text(*recording_, recording_->stacks.frames[id]));
+  }
+  return texts;
+}
+
+std::vector<std::uint32_t> EventStacks::user_frame_ids(StackId stack, std::size_t limit) const {
+  const auto all = recording_->stacks.frames_of(stack);
+  const bool has_user = std::ranges::any_of(all, [&](std::uint32_t id) { return origin_of_frame_[id] == Origin::kUser; });
+  std::vector<std::uint32_t> ids;
+  for (const std::uint32_t id : all) {
+    if (ids.size() == limit) break;
+    const Origin origin = origin_of_frame_[id];
+    if (origin == Origin::kUser || (!has_user && origin == Origin::kLibrary)) ids.push_back(id);
+  }
+  return ids;
+}
+
+std::vector<std::string> EventStacks::user_frames(StackId stack, std::size_t limit) const {
+  std::vector<std::string> texts;
+  for (const std::uint32_t id : user_frame_ids(stack, limit)) texts.push_back(frame_text(*recording_, recording_->stacks.frames[id]));
+  return texts;
+}
+
+std::vector<std::uint32_t> EventStacks::group_by_user_frames(std::size_t limit) const {
+  std::map<std::vector<std::uint32_t>, std::uint32_t> group_of_frames;
+  std::vector<std::uint32_t> groups;
+  groups.reserve(recording_->stacks.size());
+  for (StackId stack = 0; stack < recording_->stacks.size(); ++stack) {
+    const auto next = static_cast<std::uint32_t>(group_of_frames.size());
+    groups.push_back(group_of_frames.emplace(user_frame_ids(stack, limit), next).first->second);
+  }
+  return groups;
+}
+
+}  // namespace mindtorch::analyze

@@ -1,0 +1,50 @@
+// EventStacks: the call stack of each event as text, and whose code a frame is.
+//
+// What runs in the backward pass has the stack of the forward call it belongs to (same sequence number, forward thread), as in torch: that
+// is the line a user can change. Without a forward call in the recording it keeps its own.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mindtorch/analyze/event_tree.h"
+#include "mindtorch/trace/recording.h"
+
+namespace mindtorch::analyze {
+
+using trace::StackId;
+
+class EventStacks {
+ public:
+  // O(events) and 4 bytes an event if the recording has stacks, else nothing.
+  EventStacks(const trace::Recording& recording, const EventTree& tree);
+
+  bool empty() const { return stack_of_event_.empty(); }
+  // The stack an event is shown with.
+  std::optional<StackId> of(EventIndex event) const;
+  // Frames innermost first as "file:line:function", the profiler's own left out.
+  std::vector<std::string> frames(StackId stack) const;
+  // The same, only frames of the user's own code (all frames if none of them is); at most `limit`.
+  std::vector<std::string> user_frames(StackId stack, std::size_t limit) const;
+  // For each stack a number that two stacks share if and only if their user_frames(stack, limit) are equal.
+  std::vector<std::uint32_t> group_by_user_frames(std::size_t limit) const;
+
+ private:
+  enum class Origin : std::uint8_t { kUser, kLibrary, kProfiler };
+
+  static Origin origin_of(std::string_view file);
+  void take_forward_stacks(const EventTree& tree);
+  std::vector<std::uint32_t> user_frame_ids(StackId stack, std::size_t limit) const;
+
+  const trace::Recording* recording_;
+  std::vector<Origin> origin_of_frame_;
+  trace::Column<StackId> stack_of_event_;
+};
+
+// "file:line:function".
+std::string frame_text(const trace::Recording& recording, const trace::Frame& frame);
+
+}  // namespace mindtorch::analyze

@@ -1,0 +1,33 @@
+// Events: torch's list of events, in torch's order, without an object for each.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mindtorch/analyze/analysis.h"
+#include "mindtorch/analyze/function_event.h"
+#include "mindtorch/analyze/table.h"
+
+namespace mindtorch::analyze {
+
+// What torch lists: by start, longer first when starts are equal; merged calls, hidden names and instants left out; memory reports outside
+// of any event as events named "[memory]".
+class Events {
+ public:
+  // O(events * log tracks), 4 bytes an event. Use Analysis::events().
+  explicit Events(const Analysis& analysis);
+
+  std::size_t size() const { return items_.size(); }
+  bool empty() const { return items_.empty(); }
+  FunctionEvent operator[](std::size_t position) const { return {*analysis_, items_[position]}; }
+  const Analysis& analysis() const { return *analysis_; }
+
+  std::string table(const TableOptions& options = {}) const;
+
+ private:
+  const Analysis* analysis_;
+  std::vector<std::uint32_t> items_;
+};
+
+}  // namespace mindtorch::analyze

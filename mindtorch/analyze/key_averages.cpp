@@ -1,0 +1,199 @@
+// Key averages: one pass over the columns; only rows hold text.
+#include "mindtorch/analyze/key_averages.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "mindtorch/analyze/function_event.h"
+#include "mindtorch/analyze/grouping.h"
+
+namespace mindtorch::analyze {
+namespace {
+
+class Averaging {
+ public:
+  Averaging(const Analysis& analysis, const GroupOptions& options)
+      : analysis_(analysis),
+        options_(options),
+        recording_(analysis.recording()),
+        events_(recording_.events),
+        tree_(analysis.tree()),
+        launches_(analysis.launches()),
+        memory_(analysis.memory_use()),
+        grouping_(analysis, options) {}
+
+  std::vector<Average> rows() {
+    add_events();
+    add_flops();
+    if (is_recursion_visible()) leave_out_nested_calls();
+    add_memory_reports();
+    return rows_in_order();
+  }
+
+ private:
+  // The sums of a group, and which of its events comes first in torch's order.
+  struct Group {
+    Average sums;
+    std::int64_t first_start;
+    std::int64_t first_end;
+  };
+
+  void add_events() {
+    for (EventIndex i = 0; i < events_.size(); ++i) {
+      if (!tree_.is_averaged(i)) continue;
+      const std::uint32_t g = grouping_.group_of(i);
+      if (g == groups_.size()) groups_.push_back({Average{.first_event = i}, events_.start_ns[i], events_.end_ns(i)});
+      add(groups_[g], i);
+    }
+  }
+
+  void add(Group& group, EventIndex i) {
+    const std::int64_t start = events_.start_ns[i], duration = events_.duration_ns[i];
+    Average& sums = group.sums;
+    ++sums.count;
+    if (start < group.first_start || (start == group.first_start && start + duration > group.first_end)) {
+      group.first_start = start;
+      group.first_end = start + duration;
+      sums.first_event = i;
+    }
+    if (trace::is_device_kind(events_.kind[i])) {
+      sums.device_time_total_ns += duration;
+      if (events_.kind[i] != trace::EventKind::kSync) sums.self_device_time_total_ns += duration;
+      return;
+    }
+    sums.cpu_time_total_ns += duration;
+    if (!tree_.is_node(i)) return;
+    sums.self_cpu_time_total_ns += tree_.self_ns(i);
+    if (!launches_.empty()) {
+      sums.device_time_total_ns += launches_.total_ns(i);
+      sums.self_device_time_total_ns += launches_.self_ns(i);
+    }
+    if (!memory_.empty()) add_memory(sums, memory_.total(i), memory_.self(i));
+  }
+
+  static void add_memory(Average& sums, MemoryDelta total, MemoryDelta self) {
+    sums.cpu_memory_usage += total.cpu;
+    sums.device_memory_usage += total.device;
+    sums.self_cpu_memory_usage += self.cpu;
+    sums.self_device_memory_usage += self.device;
+  }
+
+  void add_flops() {
+    EventIndex counted_until = 0;  // the end of the subtree of the last op that was counted for the whole
+    grouping_.rewind();
+    for (const auto& [event, flops] : analysis_.flops().all()) {
+      if (!tree_.is_averaged(event)) continue;
+      Average& sums = groups_[grouping_.group_of(event)].sums;
+      sums.flops += flops;
+      if (event < counted_until) continue;
+      sums.outermost_flops += flops;
+      counted_until = tree_.subtree_end(event);
+    }
+  }
+
+  // A row that calls itself can add up to more than everything; only then is it worth another pass to find the outermost calls.
+  bool is_recursion_visible() {
+    std::int64_t all_self_ns = 0;
+    for (Group& group : groups_) {
+      group.sums.outermost_cpu_time_ns = group.sums.cpu_time_total_ns;
+      all_self_ns += group.sums.self_cpu_time_total_ns;
+    }
+    return std::ranges::any_of(groups_, [&](const Group& group) { return group.sums.cpu_time_total_ns > all_self_ns; });
+  }
+
+  void leave_out_nested_calls() {
+    std::vector<EventIndex> open_until(groups_.size(), 0);  // end of the subtree of each group's last outermost call
+    grouping_.rewind();
+    for (EventIndex i = 0; i < events_.size(); ++i) {
+      if (!tree_.is_averaged(i)) continue;
+      const std::uint32_t g = grouping_.group_of(i);
+      if (!tree_.is_node(i)) continue;
+      if (i < open_until[g]) {
+        groups_[g].sums.outermost_cpu_time_ns -= events_.duration_ns[i];
+      } else {
+        open_until[g] = tree_.subtree_end(i);
+      }
+    }
+  }
+
+  void add_memory_reports() {
+    if (memory_.outside().empty()) return;
+    const std::uint32_t first = memory_.outside().front();
+    Group group{Average{.key = "[memory]"}, recording_.memory.time_ns[first], recording_.memory.time_ns[first]};
+    for (const std::uint32_t report : memory_.outside()) {
+      const MemoryDelta delta = delta_of(recording_.memory, report);
+      add_memory(group.sums, delta, delta);
+      ++group.sums.count;
+    }
+    if (options_.group_by_input_shape) group.sums.input_shapes.emplace();
+    group.sums.use_device = analysis_.use_device();
+    groups_.push_back(std::move(group));
+  }
+
+  std::vector<Average> rows_in_order() {
+    std::ranges::sort(groups_, [](const Group& a, const Group& b) {
+      if (a.first_start != b.first_start) return a.first_start < b.first_start;
+      if (a.first_end != b.first_end) return a.first_end > b.first_end;
+      return a.sums.first_event < b.sums.first_event;
+    });
+    std::vector<Average> rows;
+    rows.reserve(groups_.size());
+    for (Group& group : groups_) {
+      if (group.sums.first_event != kNoEvent) describe(group.sums);
+      rows.push_back(std::move(group.sums));
+    }
+    return rows;
+  }
+
+  // Takes what the sums do not say from the first event of the group.
+  void describe(Average& row) const {
+    const FunctionEvent first(analysis_, row.first_event);
+    row.key = first.name();
+    if (options_.group_by_input_shape) row.input_shapes = first.shapes();
+    if (options_.group_by_stack_n > 0) {
+      const auto stack = analysis_.stacks().of(row.first_event);
+      if (stack) row.stack = analysis_.stacks().user_frames(*stack, static_cast<std::size_t>(options_.group_by_stack_n));
+    }
+    if (options_.group_by_overload_name) row.overload_name = first.overload_name();
+    row.device_type = first.device_type();
+    row.op_device = first.op_device();
+    row.use_device = analysis_.use_device();
+    row.scope = first.scope();
+    row.is_async = first.is_async();
+    row.is_user_annotation = first.is_user_annotation();
+    row.parent = tree_.parent(row.first_event);
+  }
+
+  const Analysis& analysis_;
+  const GroupOptions options_;
+  const trace::Recording& recording_;
+  const trace::EventColumns& events_;
+  const EventTree& tree_;
+  const LaunchLinks& launches_;
+  const MemoryUse& memory_;
+  Grouping grouping_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace
+
+KeyAverages key_averages(const Analysis& analysis, const GroupOptions& options) {
+  return {Averaging(analysis, options).rows(), table_context(analysis.recording())};
+}
+
+Average KeyAverages::total_average() const {
+  Average total;
+  for (const Average& row : rows) total.add_sums(row);
+  total.key = "Total";
+  total.flops = total.outermost_flops;
+  if (!rows.empty()) total.use_device = rows.front().use_device;
+  return total;
+}
+
+double KeyAverages::self_cpu_time_total() const {
+  std::int64_t ns = 0;
+  for (const Average& row : rows) ns += row.self_cpu_time_total_ns;
+  return static_cast<double>(ns) / 1000.0;
+}
+
+}  // namespace mindtorch::analyze

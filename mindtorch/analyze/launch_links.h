@@ -1,0 +1,54 @@
+// LaunchLinks: which host event caused which device activity, and the device time each host event therefore has.
+//
+// A device activity belongs to the call that launched it (same correlation), and through it to the innermost op or scope around that call.
+// Waits (kSync) and the spans of scopes (kDeviceScope) are no work: they are linked but their time is not counted.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mindtorch/analyze/event_tree.h"
+#include "mindtorch/trace/recording.h"
+
+namespace mindtorch::analyze {
+
+class LaunchLinks {
+ public:
+  // O(events); 20 bytes an event if the recording has device activities, else nothing.
+  LaunchLinks(const trace::Recording& recording, const EventTree& tree);
+
+  bool empty() const { return launch_.empty(); }
+  // The runtime or driver call that started a device activity; kNoEvent if it was not seen.
+  EventIndex launch_of(EventIndex activity) const { return empty() ? kNoEvent : launch_[activity]; }
+  // The node of the tree a device activity belongs to; kNoEvent if it was launched outside of any.
+  EventIndex host_of(EventIndex activity) const;
+  // Device work launched by a node itself, not by its children.
+  std::int64_t self_ns(EventIndex node) const { return empty() ? 0 : self_ns_[node]; }
+  std::int64_t total_ns(EventIndex node) const { return empty() ? 0 : total_ns_[node]; }
+  // The work (kernels, copies, sets, collectives) a node launched itself, in order of their indices. O(log activities).
+  std::vector<EventIndex> activities_of(EventIndex node) const;
+
+ private:
+  struct Work {
+    EventIndex host;
+    EventIndex activity;
+    friend auto operator<=>(const Work&, const Work&) = default;
+  };
+
+  void link();
+  void sum_up();
+
+  const trace::Recording* recording_;
+  const EventTree* tree_;
+  trace::Column<EventIndex> launch_;
+  trace::Column<std::int64_t> self_ns_;
+  trace::Column<std::int64_t> total_ns_;
+  std::vector<Work> work_;  // sorted
+};
+
+// True if a device activity is work, whose time counts.
+constexpr bool is_device_work(trace::EventKind kind) {
+  return trace::is_device_kind(kind) && kind != trace::EventKind::kSync && kind != trace::EventKind::kDeviceScope;
+}
+
+}  // namespace mindtorch::analyze

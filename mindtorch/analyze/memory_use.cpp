@@ -1,0 +1,93 @@
+// MemoryUse and MemoryTotals: reports are merged with the events of their thread in one pass of time.
+#include "mindtorch/analyze/memory_use.h"
+
+#include <algorithm>
+
+namespace mindtorch::analyze {
+namespace {
+
+// The reports of each track, in order of time.
+std::vector<std::vector<std::uint32_t>> reports_by_track(const trace::Recording& recording) {
+  std::vector<std::vector<std::uint32_t>> by_track(recording.tracks.size());
+  for (std::uint32_t r = 0; r < recording.memory.size(); ++r) by_track[recording.memory.track[r]].push_back(r);
+  return by_track;
+}
+
+}  // namespace
+
+MemoryDelta delta_of(const trace::MemoryColumns& memory, std::size_t report) {
+  return memory.device[report].type == trace::DeviceType::kCpu ? MemoryDelta{memory.bytes[report], 0}
+                                                               : MemoryDelta{0, memory.bytes[report]};
+}
+
+MemoryUse::MemoryUse(const trace::Recording& recording, const EventTree& tree) {
+  if (recording.memory.size() == 0) return;
+  self_.assign(recording.events.size(), MemoryDelta{});
+  node_of_report_.assign(recording.memory.size(), kNoEvent);
+  attribute(recording, tree);
+  total_ = self_;
+  for (EventIndex i = static_cast<EventIndex>(total_.size()); i-- > 0;) {
+    if (tree.is_node(i) && tree.parent(i) != kNoEvent) total_[tree.parent(i)] += total_[i];
+  }
+  for (std::uint32_t r = 0; r < recording.memory.size(); ++r) {
+    // What is reported at the start or before it is what existed already.
+    if (node_of_report_[r] == kNoEvent && recording.memory.time_ns[r] > recording.clock.start_ns) outside_.push_back(r);
+  }
+}
+
+void MemoryUse::attribute(const trace::Recording& recording, const EventTree& tree) {
+  const auto by_track = reports_by_track(recording);
+  for (std::size_t t = 0; t < by_track.size(); ++t) {
+    const trace::Track& track = recording.tracks[t];
+    EventIndex next = track.first_event;
+    EventIndex open = kNoEvent;  // the last node that started; those around it are its parents
+    for (const std::uint32_t report : by_track[t]) {
+      const std::int64_t time = recording.memory.time_ns[report];
+      for (; next < track.first_event + track.event_count && recording.events.start_ns[next] <= time; ++next) {
+        if (tree.is_node(next)) open = next;
+      }
+      while (open != kNoEvent && recording.events.end_ns(open) < time) open = tree.parent(open);
+      node_of_report_[report] = open;
+      if (open != kNoEvent) self_[open] += delta_of(recording.memory, report);
+    }
+  }
+}
+
+MemoryTotals::MemoryTotals(const trace::Recording& recording) : recording_(&recording) {
+  for (const trace::MemoryBaseline& baseline : recording.memory_baselines) devices_.push_back({baseline.device, baseline.allocated, {}});
+  for (std::uint32_t r = 0; r < recording.memory.size(); ++r) {
+    const trace::Device device = recording.memory.device[r];
+    auto found = std::ranges::find(devices_, device, &PerDevice::device);
+    if (found == devices_.end()) {
+      // No baseline: what the first report leaves, less what it added.
+      devices_.push_back({device, recording.memory.total_allocated[r] - recording.memory.bytes[r], {}});
+      found = devices_.end() - 1;
+    }
+    found->reports.push_back(r);
+  }
+}
+
+const MemoryTotals::PerDevice* MemoryTotals::find(trace::Device device) const {
+  const auto found = std::ranges::find(devices_, device, &PerDevice::device);
+  return found == devices_.end() ? nullptr : &*found;
+}
+
+std::int64_t MemoryTotals::at(const PerDevice& device, std::size_t reports_before) const {
+  return reports_before == 0 ? device.baseline : recording_->memory.total_allocated[device.reports[reports_before - 1]];
+}
+
+std::int64_t MemoryTotals::before(trace::Device device, std::int64_t time_ns) const {
+  const PerDevice* found = find(device);
+  if (found == nullptr) return 0;
+  const auto time_of = [&](std::uint32_t r) { return recording_->memory.time_ns[r]; };
+  return at(*found, static_cast<std::size_t>(std::ranges::lower_bound(found->reports, time_ns, {}, time_of) - found->reports.begin()));
+}
+
+std::int64_t MemoryTotals::after(trace::Device device, std::int64_t time_ns) const {
+  const PerDevice* found = find(device);
+  if (found == nullptr) return 0;
+  const auto time_of = [&](std::uint32_t r) { return recording_->memory.time_ns[r]; };
+  return at(*found, static_cast<std::size_t>(std::ranges::upper_bound(found->reports, time_ns, {}, time_of) - found->reports.begin()));
+}
+
+}  // namespace mindtorch::analyze

@@ -1,0 +1,72 @@
+// MemoryUse: the bytes each host event allocated and freed. MemoryTotals: how much was allocated on a device at a time.
+//
+// A report belongs to the innermost node that was open on its thread (ends included), and counts for all nodes around it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mindtorch/analyze/event_tree.h"
+#include "mindtorch/trace/recording.h"
+
+namespace mindtorch::analyze {
+
+struct MemoryDelta {
+  std::int64_t cpu = 0;
+  std::int64_t device = 0;
+  MemoryDelta& operator+=(const MemoryDelta& other) {
+    cpu += other.cpu;
+    device += other.device;
+    return *this;
+  }
+  friend bool operator==(const MemoryDelta&, const MemoryDelta&) = default;
+};
+
+class MemoryUse {
+ public:
+  // O(events + reports); 32 bytes an event and 4 a report if the recording has memory reports, else nothing.
+  MemoryUse(const trace::Recording& recording, const EventTree& tree);
+
+  bool empty() const { return self_.empty(); }
+  MemoryDelta self(EventIndex node) const { return empty() ? MemoryDelta{} : self_[node]; }
+  MemoryDelta total(EventIndex node) const { return empty() ? MemoryDelta{} : total_[node]; }
+  // The node a report (index into Recording::memory) belongs to, kNoEvent if none was open.
+  EventIndex node_of(std::size_t report) const { return node_of_report_[report]; }
+  // Reports made while recording outside of any node, in order of time: torch lists them as events named "[memory]".
+  const std::vector<std::uint32_t>& outside() const { return outside_; }
+
+ private:
+  void attribute(const trace::Recording& recording, const EventTree& tree);
+
+  trace::Column<MemoryDelta> self_;
+  trace::Column<MemoryDelta> total_;
+  std::vector<EventIndex> node_of_report_;
+  std::vector<std::uint32_t> outside_;
+};
+
+// Bytes of one report, on the side it counts for.
+MemoryDelta delta_of(const trace::MemoryColumns& memory, std::size_t report);
+
+class MemoryTotals {
+ public:
+  explicit MemoryTotals(const trace::Recording& recording);
+
+  // Bytes allocated on a device just before `time_ns`, and just after it (reports at that time included). O(log reports).
+  std::int64_t before(trace::Device device, std::int64_t time_ns) const;
+  std::int64_t after(trace::Device device, std::int64_t time_ns) const;
+
+ private:
+  struct PerDevice {
+    trace::Device device;
+    std::int64_t baseline = 0;
+    std::vector<std::uint32_t> reports;  // in order of time
+  };
+
+  const PerDevice* find(trace::Device device) const;
+  std::int64_t at(const PerDevice& device, std::size_t reports_before) const;
+
+  const trace::Recording* recording_;
+  std::vector<PerDevice> devices_;
+};
+
+}  // namespace mindtorch::analyze

@@ -1,0 +1,325 @@
+// The table: a look at all rows for the columns and sums, then the rows that are shown.
+#include "mindtorch/analyze/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "mindtorch/analyze/text_width.h"
+#include "mindtorch/analyze/units.h"
+#include "mindtorch/base/error.h"
+#include "mindtorch/base/text.h"
+
+namespace mindtorch::analyze {
+namespace {
+
+constexpr std::size_t kNumberWidth = 12;
+constexpr std::string_view kSpacing = "  ";
+
+// What has to be known of all rows before the first line.
+struct Survey {
+  bool has_device_time = false;
+  bool has_device_memory = false;
+  bool has_shapes = false;
+  bool has_overloads = false;
+  bool has_stacks = false;
+  bool has_nodes = false;
+  std::size_t longest_key = 0;
+  std::size_t longest_shapes = 0;
+  std::size_t longest_frame = 0;
+  std::int64_t smallest_flops = 0;  // above 0
+  std::int64_t self_cpu_ns = 0;
+  std::int64_t self_device_ns = 0;
+  std::int64_t calls = 0;
+
+  void add(const Average& row) {
+    has_device_time |= row.self_device_time_total_ns > 0;
+    has_device_memory |= row.self_device_memory_usage > 0;
+    has_shapes |= row.input_shapes && !row.input_shapes->empty();
+    has_overloads |= !row.overload_name.empty();
+    has_stacks |= !row.stack.empty();
+    has_nodes |= row.node_id != -1;
+    longest_key = std::max(longest_key, text_length(valid_utf8(row.key)));
+    if (row.input_shapes) longest_shapes = std::max(longest_shapes, shapes_text(*row.input_shapes).size());
+    for (const std::string& frame : row.stack) longest_frame = std::max(longest_frame, text_length(valid_utf8(frame)));
+    if (row.flops > 0) smallest_flops = smallest_flops == 0 ? row.flops : std::min(smallest_flops, row.flops);
+    self_cpu_ns += row.self_cpu_time_total_ns;
+    if (row.device_type != trace::DeviceType::kCpu && !row.is_user_annotation) self_device_ns += row.self_device_time_total_ns;
+    calls += row.count;
+  }
+};
+
+// torch's width of a column of text: room for the longest, up to the limit.
+std::size_t width_of(std::size_t longest, const std::optional<std::int64_t>& limit) {
+  const auto wanted = static_cast<std::int64_t>(longest) + 4;
+  const std::int64_t width = limit ? std::min(wanted, *limit) : wanted;
+  if (width < 0) throw_error<InvalidArgument>("analyze.table", "a column cannot be {} wide", width);
+  return static_cast<std::size_t>(width);
+}
+
+std::string cut_name(const std::string& name, const std::optional<std::int64_t>& limit) {
+  std::string text = valid_utf8(name);
+  if (!limit || static_cast<std::int64_t>(text_length(text)) < *limit - 3) return text;
+  return std::string(text_prefix(text, *limit - 3)) + "...";
+}
+
+// The end of a path says more than its start.
+std::string cut_path(const std::string& frame, std::size_t width) {
+  std::string text = valid_utf8(frame);
+  const std::size_t length = text_length(text);
+  if (length <= width) return text;
+  const std::string_view end = text_suffix(text, static_cast<std::int64_t>(length - width));
+  if (width <= 3) return std::string(end);
+  return "..." + std::string(text_suffix(end, 3));
+}
+
+struct FlopScale {
+  double factor = 1;
+  std::string_view unit;
+};
+
+FlopScale scale_for(std::int64_t smallest_flops) {
+  static constexpr std::array<std::string_view, 6> kUnits = {"FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs"};
+  const double thousands = std::clamp(std::log10(static_cast<double>(smallest_flops)) / 3, 0.0, static_cast<double>(kUnits.size() - 1));
+  return {std::pow(10, std::floor(thousands) * -3.0), kUnits[static_cast<std::size_t>(thousands)]};
+}
+
+class TableText {
+ public:
+  TableText(const TableRows& rows, const TableContext& context, const TableOptions& options)
+      : rows_(rows), context_(context), options_(options) {}
+
+  std::string write() {
+    look_at_all();
+    define_columns();
+    write_head();
+    write_rows();
+    write_foot();
+    return std::move(out_);
+  }
+
+ private:
+  struct Column {
+    std::string header;
+    std::size_t width;
+    bool left = false;
+  };
+
+  void look_at_all() {
+    std::vector<Field> sort_keys;
+    for (std::size_t i = 0; i < rows_.size; ++i) {
+      const Average row = rows_.row(i);
+      survey_.add(row);
+      if (i == 0) use_device_ = row.use_device;
+      if (!options_.sort_by.empty()) sort_keys.push_back(field(row, options_.sort_by, rows_.type_name));
+    }
+    order_.resize(rows_.size);
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    if (!sort_keys.empty()) std::ranges::stable_sort(order_, [&](std::size_t a, std::size_t b) { return sort_keys[a] > sort_keys[b]; });
+    if (use_device_.empty() && survey_.has_device_time) throw Error("use_device is None, but there is device performance data.");
+    std::ranges::transform(use_device_, std::back_inserter(device_),
+                           [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+    with_flops_ = context_.with_flops && survey_.smallest_flops > 0;
+    with_device_memory_ = context_.profile_memory && !use_device_.empty() && survey_.has_device_memory;
+  }
+
+  void number_column(std::string header) { columns_.push_back({std::move(header), kNumberWidth}); }
+
+  void define_columns() {
+    const std::size_t name_width = width_of(survey_.longest_key, options_.max_name_column_width);
+    columns_.push_back({"Name", name_width});
+    if (survey_.has_overloads) columns_.push_back({"Overload Name", name_width});
+    for (const char* header : {"Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg"}) number_column(header);
+    if (survey_.has_device_time) {
+      for (const char* header : {"Self {}", "Self {} %", "{} total", "{} time avg"})
+        number_column(fmt::format(fmt::runtime(header), device_));
+    }
+    if (context_.profile_memory) {
+      number_column("CPU Mem");
+      number_column("Self CPU Mem");
+    }
+    if (with_device_memory_) {
+      number_column(device_ + " Mem");
+      number_column("Self " + device_ + " Mem");
+    }
+    number_column("# of Calls");
+    if (survey_.has_nodes) number_column("Node ID");
+    shapes_width_ = width_of(survey_.longest_shapes, options_.max_shapes_column_width);
+    if (survey_.has_shapes) columns_.push_back({"Input Shapes", shapes_width_});
+    if (survey_.has_stacks) {
+      source_width_ = width_of(survey_.longest_frame, options_.max_src_column_width);
+      source_column_ = columns_.size();
+      columns_.push_back({"Source Location", source_width_, true});
+    }
+    if (with_flops_) {
+      flop_scale_ = scale_for(survey_.smallest_flops);
+      number_column(fmt::format("Total {}", flop_scale_.unit));
+    }
+  }
+
+  void line(std::string_view text) { out_.append(text).push_back('\n'); }
+
+  void cells(const std::vector<std::string>& texts) {
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const std::size_t length = text_length(texts[i]);
+      const std::size_t padding = length < columns_[i].width ? columns_[i].width - length : 0;
+      if (!columns_[i].left) out_.append(padding, ' ');
+      out_.append(texts[i]);
+      if (columns_[i].left) out_.append(padding, ' ');
+      out_.append(kSpacing);
+    }
+    out_.push_back('\n');
+  }
+
+  void rule() {
+    for (const Column& column : columns_) out_.append(column.width, '-').append(kSpacing);
+    out_.push_back('\n');
+  }
+
+  void write_head() {
+    std::size_t length = 0;
+    for (const Column& column : columns_) length += column.width + kSpacing.size();
+    const std::string double_rule(length - kSpacing.size(), '=');
+    if (options_.header) {
+      line(double_rule);
+      line(*options_.header);
+    }
+    if (options_.top_level_events_only) {
+      line(double_rule);
+      line("This report only display top-level ops statistics");
+    }
+    rule();
+    std::vector<std::string> headers;
+    for (const Column& column : columns_) headers.push_back(column.header);
+    cells(headers);
+    rule();
+  }
+
+  void write_rows() {
+    std::int64_t shown = 0;
+    for (const std::size_t i : order_) {
+      if (shown == options_.row_limit) break;
+      const Average row = rows_.row(i);
+      if (options_.top_level_events_only && row.parent != kNoEvent) continue;
+      ++shown;
+      cells(cells_of(row));
+      if (survey_.has_stacks) write_outer_frames(row);
+    }
+  }
+
+  // The other frames below the innermost one, then an empty line.
+  void write_outer_frames(const Average& row) {
+    std::vector<std::string> texts(columns_.size());
+    for (std::size_t i = 1; i < row.stack.size(); ++i) {
+      texts[source_column_] = cut_path(row.stack[i], source_width_);
+      cells(texts);
+    }
+    texts[source_column_].clear();
+    cells(texts);
+  }
+
+  std::string time(double us) const { return format_time(us, options_.time_unit); }
+
+  // torch's share of the whole. A row that calls itself counts nested calls twice: beyond the whole, only its outermost calls are taken.
+  std::string cpu_total_share(const Average& row) const {
+    if (row.is_async) return "0";
+    std::int64_t part = row.cpu_time_total_ns;
+    if (part > survey_.self_cpu_ns && row.outermost_cpu_time_ns > 0) part = row.outermost_cpu_time_ns;
+    return share(part, survey_.self_cpu_ns);
+  }
+
+  static std::string share(std::int64_t part_ns, std::int64_t total_ns) {
+    return format_share(static_cast<double>(std::min(part_ns, total_ns)) / 1000.0, static_cast<double>(total_ns) / 1000.0);
+  }
+
+  std::vector<std::string> cells_of(const Average& row) const {
+    std::vector<std::string> texts{cut_name(row.key, options_.max_name_column_width)};
+    if (survey_.has_overloads) texts.push_back(cut_name(row.overload_name, options_.max_name_column_width));
+    texts.push_back(share(row.self_cpu_time_total_ns, survey_.self_cpu_ns));
+    texts.push_back(time(row.self_cpu_time_total()));
+    texts.push_back(cpu_total_share(row));
+    texts.push_back(time(row.cpu_time_total()));
+    texts.push_back(time(row.cpu_time()));
+    if (survey_.has_device_time) {
+      const bool is_span = row.is_user_annotation && row.device_type != trace::DeviceType::kCpu;
+      texts.push_back(time(row.self_device_time_total()));
+      texts.push_back(is_span ? "--" : share(row.self_device_time_total_ns, survey_.self_device_ns));
+      texts.push_back(time(row.device_time_total()));
+      texts.push_back(time(row.device_time()));
+    }
+    if (context_.profile_memory) {
+      texts.push_back(format_memory(row.cpu_memory_usage));
+      texts.push_back(format_memory(row.self_cpu_memory_usage));
+    }
+    if (with_device_memory_) {
+      texts.push_back(format_memory(row.device_memory_usage));
+      texts.push_back(format_memory(row.self_device_memory_usage));
+    }
+    texts.push_back(fmt::format("{}", row.count));
+    if (survey_.has_nodes) texts.push_back(fmt::format("{}", row.node_id));
+    if (survey_.has_shapes) texts.push_back(row.input_shapes ? shapes_text(*row.input_shapes).substr(0, shapes_width_) : "");
+    if (survey_.has_stacks) texts.push_back(row.stack.empty() ? "" : cut_path(row.stack.front(), source_width_));
+    if (with_flops_) texts.push_back(row.flops <= 0 ? "--" : fmt::format("{:8.3f}", static_cast<double>(row.flops) * flop_scale_.factor));
+    return texts;
+  }
+
+  void write_foot() {
+    rule();
+    line(fmt::format("Self CPU time total: {}", time(static_cast<double>(survey_.self_cpu_ns) / 1000.0)));
+    if (survey_.has_device_time)
+      line(fmt::format("Self {} time total: {}", device_, time(static_cast<double>(survey_.self_device_ns) / 1000.0)));
+    line(totals_line(rows_.noun, rows_.size, survey_.calls, context_.losses));
+  }
+
+  const TableRows& rows_;
+  const TableContext& context_;
+  const TableOptions& options_;
+  Survey survey_;
+  std::string use_device_, device_;
+  bool with_flops_ = false, with_device_memory_ = false;
+  std::vector<std::size_t> order_;
+  std::vector<Column> columns_;
+  std::size_t shapes_width_ = 0, source_width_ = 0, source_column_ = 0;
+  FlopScale flop_scale_;
+  std::string out_;
+};
+
+}  // namespace
+
+TableContext table_context(const trace::Recording& recording) {
+  return {recording.options.memory || recording.memory.size() > 0, recording.options.flops, recording.losses};
+}
+
+std::string totals_line(std::string_view noun, std::size_t rows, std::int64_t calls, const std::vector<trace::Loss>& losses) {
+  std::array<std::uint64_t, trace::kLossReasons> counts{};
+  for (const trace::Loss& loss : losses) counts[static_cast<std::size_t>(loss.reason)] += loss.count;
+  std::uint64_t lost = 0;
+  std::string reasons, partial;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    const auto reason = static_cast<trace::LossReason>(i);
+    const bool is_there =
+        reason == trace::LossReason::kUnfinished || reason == trace::LossReason::kSideData || reason == trace::LossReason::kNoLaunch;
+    std::string& list = is_there ? partial : reasons;
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", trace::loss_reason_name(reason), counts[i]);
+    if (!is_there) lost += counts[i];
+  }
+  std::string text = fmt::format("Total {}: {}  Count: {} calls  Lost: {} events", noun, rows, calls, lost);
+  if (!reasons.empty()) text += fmt::format(" ({})", reasons);
+  if (!partial.empty()) text += fmt::format("  Incomplete: {}", partial);
+  return text;
+}
+
+std::string table(const TableRows& rows, const TableContext& context, const TableOptions& options) {
+  if (rows.size == 0) return context.losses.empty() ? "" : totals_line(rows.noun, 0, 0, context.losses) + "\n";
+  return TableText(rows, context, options).write();
+}
+
+std::string table(const std::vector<Average>& rows, const TableContext& context, const TableOptions& options) {
+  return table({.size = rows.size(), .row = [&](std::size_t i) { return rows[i]; }}, context, options);
+}
+
+}  // namespace mindtorch::analyze

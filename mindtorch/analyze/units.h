@@ -1,0 +1,19 @@
+// How torch writes times, shares and sizes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace mindtorch::analyze {
+
+// "1.500s", "1.500ms", "1.500us"; `unit` "s", "ms" or "us" forces one, anything else lets the value choose.
+std::string format_time(double time_us, std::string_view unit = "");
+
+// "12.34%"; "NaN" of a total of 0.
+std::string format_share(double part, double total);
+
+// "1.00 KB", "-12 B".
+std::string format_memory(std::int64_t bytes);
+
+}  // namespace mindtorch::analyze
