@@ -1,0 +1,147 @@
+// Side data of events as JSON.
+#include "mindtorch/export/chrome/arguments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <iterator>
+#include <span>
+
+#include "mindtorch/base/text.h"
+#include "mindtorch/export/category.h"
+#include "mindtorch/export/input_text.h"
+#include "mindtorch/trace/inputs.h"
+
+namespace mindtorch::exporter::chrome {
+namespace {
+
+using trace::Attribute;
+using trace::EventIndex;
+using trace::EventKind;
+
+// Moves `next` to `event` in a sorted list; true if the event is there.
+bool advance_to(const std::vector<EventIndex>& events, std::size_t& next, EventIndex event) {
+  while (next < events.size() && events[next] < event) ++next;
+  return next < events.size() && events[next] == event;
+}
+
+template <class T>
+std::span<const T> row(const trace::SideTable<T>& table, std::size_t at) {
+  return {table.values.data() + table.offsets[at], table.values.data() + table.offsets[at + 1]};
+}
+
+void append_value(std::string& out, const Attribute& attribute, const std::vector<std::string>& names) {
+  const auto text = [&]() -> const std::string& { return names[static_cast<std::size_t>(attribute.bits)]; };
+  switch (attribute.type) {
+    case Attribute::Type::kInt: fmt::format_to(std::back_inserter(out), "{}", attribute.bits); return;
+    case Attribute::Type::kBool: out += attribute.bits != 0 ? "true" : "false"; return;
+    case Attribute::Type::kDouble: append_json_double(out, std::bit_cast<double>(attribute.bits)); return;
+    case Attribute::Type::kJson: out += is_json(text()) ? text() : json_quoted(text()); return;
+    case Attribute::Type::kText: out += json_quoted(text()); return;
+  }
+}
+
+bool has_device(EventKind kind) { return kind == EventKind::kOp || kind == EventKind::kBackward; }
+
+}  // namespace
+
+EventArguments::EventArguments(const trace::Recording& recording) : recording_(recording), memory_(recording) {
+  const trace::EventColumns& events = recording.events;
+  for (EventIndex i = 0; i < events.size() && devices_known_; ++i) {
+    devices_known_ = !has_device(events.kind[i]) || (events.flags[i] & trace::kKnownDevice) != 0;
+  }
+  shadowed_.resize(recording.names.size());
+  for (const Attribute& attribute : recording.attributes.values) shadowed_[attribute.key] = is_own_argument(recording.names[attribute.key]);
+  frame_json_.reserve(recording.stacks.frames.size());
+  for (const trace::Frame& frame : recording.stacks.frames) {
+    frame_json_.push_back(json_quoted(fmt::format("{}:{}:{}", recording.names[frame.file], frame.line, recording.names[frame.function])));
+  }
+}
+
+bool EventArguments::any(EventIndex event) {
+  const trace::EventColumns& events = recording_.events;
+  const bool has_flags = (events.flags[event] & (trace::kUnfinished | trace::kAsync)) != 0;
+  const bool has_known_device =
+      (events.flags[event] & trace::kKnownDevice) != 0 && (!devices_known_ || events.device[event] != trace::Device{});
+  const bool has_inputs = advance_to(recording_.inputs.events, next_input_, event);
+  const bool has_stack = advance_to(recording_.stacks.of_event.events, next_stack_, event);
+  const bool has_attributes = advance_to(recording_.attributes.events, next_attribute_, event);
+  return has_flags || has_known_device || has_inputs || has_stack || has_attributes || needs_kind(recording_, event) ||
+         (recording_.options.memory && has_device(events.kind[event]));
+}
+
+void EventArguments::append(std::string& out, EventIndex event) {
+  append_flags(out, event);
+  append_inputs(out, event);
+  append_stack(out, event);
+  append_memory(out, event);
+  append_attributes(out, event);
+}
+
+void EventArguments::append_flags(std::string& out, EventIndex event) const {
+  const trace::EventColumns& events = recording_.events;
+  const std::uint8_t flags = events.flags[event];
+  if ((flags & trace::kUnfinished) != 0) out += R"(,"finished":false)";
+  if ((flags & trace::kAsync) != 0) out += R"(,"async":true)";
+  if (needs_kind(recording_, event)) fmt::format_to(std::back_inserter(out), R"(,"Kind":"{}")", kind_name(events.kind[event]));
+  if (has_device(events.kind[event]) && (flags & trace::kKnownDevice) != 0 &&
+      (!devices_known_ || events.device[event] != trace::Device{})) {
+    fmt::format_to(std::back_inserter(out), R"(,"Device Type":{},"Device Id":{})", static_cast<int>(events.device[event].type),
+                   events.device[event].index);
+  }
+}
+
+void EventArguments::append_inputs(std::string& out, EventIndex event) {
+  if (!advance_to(recording_.inputs.events, next_input_, event)) return;
+  format_inputs(row(recording_.inputs, next_input_), recording_.names, inputs_);
+  fmt::format_to(std::back_inserter(out),
+                 R"(,"Input Dims":{0},"Input type":{1},"Input Strides":{2},"Concrete Inputs":{3},"input_shapes":{0})", inputs_.dims,
+                 inputs_.types, inputs_.strides, inputs_.concrete);
+}
+
+void EventArguments::append_stack(std::string& out, EventIndex event) {
+  if (!advance_to(recording_.stacks.of_event.events, next_stack_, event)) return;
+  out += R"(,"stack":[)";
+  const char* separator = "";
+  for (const std::uint32_t frame : recording_.stacks.frames_of(row(recording_.stacks.of_event, next_stack_).front())) {
+    out += separator;
+    out += frame_json_[frame];
+    separator = ",";
+  }
+  out += ']';
+}
+
+void EventArguments::append_attributes(std::string& out, EventIndex event) {
+  if (!advance_to(recording_.attributes.events, next_attribute_, event)) return;
+  const std::span<const Attribute> attributes = row(recording_.attributes, next_attribute_);
+  for (auto at = attributes.begin(); at != attributes.end(); ++at) {
+    const bool comes_again = std::any_of(at + 1, attributes.end(), [&](const Attribute& later) { return later.key == at->key; });
+    if (comes_again || shadowed_[at->key]) continue;
+    out += ",\"";
+    append_json_escaped(out, recording_.names[at->key]);
+    out += "\":";
+    append_value(out, *at, recording_.names);
+  }
+}
+
+void EventArguments::append_memory(std::string& out, EventIndex event) const {
+  const trace::EventColumns& events = recording_.events;
+  if (!recording_.options.memory || !has_device(events.kind[event])) return;
+  const trace::Device device = events.device[event];
+  const std::int64_t before = memory_.allocated_before(device, events.start_ns[event]);
+  const std::int64_t after = memory_.allocated_after(device, events.end_ns(event));
+  const std::string_view type = trace::device_type_name(device.type);
+  const std::string_view prefix = device.type == trace::DeviceType::kNpu ? "npu" : device.type == trace::DeviceType::kCuda ? "cuda" : "cpu";
+  fmt::format_to(std::back_inserter(out),
+                 R"(,"device_type":"{}","{}_memory_allocated_before":{},"{}_memory_allocated_after":{},"{}_memory_allocated_delta":{})",
+                 type, prefix, before, prefix, after, prefix, after - before);
+}
+
+bool needs_kind(const trace::Recording& recording, EventIndex event) {
+  const EventKind kind = recording.events.kind[event];
+  return implied_kind(kind_seen_by_readers(kind), recording.name(event), recording.events.link[event]) != kind;
+}
+
+}  // namespace mindtorch::exporter::chrome

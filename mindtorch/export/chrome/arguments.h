@@ -1,0 +1,48 @@
+// The part of an event's "args" that only some events have: shapes, stack, attributes, memory, flags.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mindtorch/export/device_memory.h"
+#include "mindtorch/export/input_text.h"
+#include "mindtorch/trace/recording.h"
+
+namespace mindtorch::exporter::chrome {
+
+// Asked for events in increasing order, so that each side table is walked once.
+class EventArguments {
+ public:
+  explicit EventArguments(const trace::Recording& recording);
+
+  // True if `event` has anything here; else append() writes nothing.
+  bool any(trace::EventIndex event);
+  // Appends `,"key":value` for each argument.
+  void append(std::string& out, trace::EventIndex event);
+
+  // Starts again at the first event.
+  void rewind() { next_input_ = next_stack_ = next_attribute_ = 0; }
+
+  // True if every op says where its tensors live, so that only the ones off the CPU need to be marked.
+  bool devices_known() const { return devices_known_; }
+
+ private:
+  void append_inputs(std::string& out, trace::EventIndex event);
+  void append_stack(std::string& out, trace::EventIndex event);
+  void append_attributes(std::string& out, trace::EventIndex event);
+  void append_memory(std::string& out, trace::EventIndex event) const;
+  void append_flags(std::string& out, trace::EventIndex event) const;
+
+  const trace::Recording& recording_;
+  DeviceMemory memory_;
+  bool devices_known_ = true;
+  std::vector<bool> shadowed_;           // by NameId: attribute keys the writer has its own value for
+  std::vector<std::string> frame_json_;  // each frame as a JSON string
+  InputTexts inputs_;
+  std::size_t next_input_ = 0, next_stack_ = 0, next_attribute_ = 0;
+};
+
+// The kind an event is taken for by readers that know only category, name and link; written as an argument where it is wrong.
+bool needs_kind(const trace::Recording& recording, trace::EventIndex event);
+
+}  // namespace mindtorch::exporter::chrome

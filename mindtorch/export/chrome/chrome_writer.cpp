@@ -1,0 +1,100 @@
+// Puts a Chrome trace together: header, events, names of processes and rows, the window of the recording.
+#include "mindtorch/export/chrome/chrome_writer.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "mindtorch/base/text.h"
+#include "mindtorch/export/category.h"
+#include "mindtorch/export/chrome/events.h"
+#include "mindtorch/export/chrome/header.h"
+#include "mindtorch/export/json_text.h"
+#include "mindtorch/export/layout.h"
+
+namespace mindtorch::exporter {
+namespace {
+
+std::string micros_text(std::int64_t ns) {
+  std::array<char, JsonCursor::kMaxMicros + 1> text;
+  JsonCursor cursor(text.data());
+  return {text.data(), cursor.micros(ns).position()};
+}
+
+void append_metadata(Output& out, std::string_view what, std::int64_t pid, std::int64_t tid, std::string_view key, std::string_view json) {
+  out.append(fmt::format(R"({{"ph":"M","name":"{}","ts":0.000,"pid":{},"tid":{},"args":{{"{}":{}}}}},)"
+                         "\n",
+                         what, pid, tid, key, json));
+}
+
+void append_names(Output& out, const Layout& layout) {
+  for (const Process& process : layout.processes) {
+    append_metadata(out, "process_name", process.pid, 0, "name", json_quoted(process.name));
+    append_metadata(out, "process_labels", process.pid, 0, "labels", json_quoted(process.label));
+    append_metadata(out, "process_sort_index", process.pid, 0, "sort_index", fmt::format("{}", process.sort_index));
+  }
+  // A lane comes right below its track.
+  std::vector<std::uint32_t> lanes_above(layout.rows.size());
+  for (const Row& row : layout.rows) {
+    const std::int64_t pid = layout.processes[row.process].pid;
+    append_metadata(out, "thread_name", pid, row.tid, "name", json_quoted(row.name));
+    append_metadata(out, "thread_sort_index", pid, row.tid, "sort_index",
+                    fmt::format("{}", (row.track + 1) * 64 + std::min(row.lane, 63U)));
+  }
+}
+
+// The whole recording as one span, which is also the first complete event of an otherwise empty trace.
+void append_span(Output& out, std::int64_t start_ns, std::int64_t duration_ns) {
+  out.append(
+      fmt::format(R"j({{"ph":"X","cat":"Trace","ts":{},"dur":{},"pid":"Spans","tid":"PyTorch Profiler","name":"PyTorch Profiler (0)",)j"
+                  R"("args":{{"Op count":0}}}},)"
+                  "\n",
+                  micros_text(start_ns), micros_text(duration_ns)));
+}
+
+void append_window(Output& out, std::int64_t start_ns, std::int64_t end_ns) {
+  out.append(fmt::format(R"({{"ph":"M","name":"process_sort_index","ts":0.000,"pid":"Spans","tid":0,"args":{{"sort_index":536870912}}}},)"
+                         "\n"
+                         R"({{"ph":"i","name":"{}","s":"g","pid":"Traces","tid":"Trace PyTorch Profiler","ts":{}}},)"
+                         "\n"
+                         R"({{"ph":"i","name":"{}","s":"g","pid":"","tid":"","ts":{}}})",
+                         kWindowStart, micros_text(start_ns), kWindowEnd, micros_text(end_ns)));
+}
+
+// First and last moment of the recording, wide enough for every event.
+std::pair<std::int64_t, std::int64_t> window(const trace::Recording& recording) {
+  std::int64_t start = recording.clock.start_ns;
+  std::int64_t end = std::max(recording.clock.end_ns, start);
+  for (trace::EventIndex i = 0; i < recording.events.size(); ++i) {
+    start = std::min(start, recording.events.start_ns[i]);
+    end = std::max(end, recording.events.end_ns(i));
+  }
+  return {start, end};
+}
+
+}  // namespace
+
+void write_chrome_trace(const trace::Recording& recording, std::string_view trace_name, Output& out) {
+  const Layout layout = make_layout(recording);
+  const std::int64_t offset = recording.clock.base_unix_ns - chrome::base_time_ns(recording);
+  const auto [start, end] = window(recording);
+  chrome::EventsWriter events(recording, layout, offset, out);
+  out.append(chrome::header_text(recording, layout, events.devices_known()));
+  events.write_complete_events();
+  append_span(out, start + offset, end - start);
+  events.write_instants();
+  events.write_memory();
+  events.write_flows("fwdbwd", forward_backward_flows(recording));
+  events.write_flows("ac2g", launch_flows(recording));
+  append_names(out, layout);
+  append_window(out, start + offset, end + offset);
+  out.append(fmt::format("\n],\n\"traceName\": {}\n}}\n", json_quoted(trace_name)));
+}
+
+void write_chrome_trace(const trace::Recording& recording, const std::string& path) {
+  Output out(path);
+  write_chrome_trace(recording, path, out);
+  out.commit();
+}
+
+}  // namespace mindtorch::exporter

@@ -1,0 +1,181 @@
+// The hot loop of the Chrome exporter: one reservation an event, then literals, digits and texts made once for each name and row.
+#include "mindtorch/export/chrome/events.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "mindtorch/base/text.h"
+#include "mindtorch/export/category.h"
+
+namespace mindtorch::exporter::chrome {
+namespace {
+
+using trace::DeviceType;
+using trace::EventIndex;
+using trace::EventKind;
+using trace::TrackId;
+
+// Room for everything in an event but its name: two times, six numbers, row, category and literals.
+constexpr std::size_t kRoom = 640;
+
+trace::DeviceType first_device_type(const trace::Recording& recording) {
+  for (const trace::Track& track : recording.tracks) {
+    if (track.kind == trace::Track::Kind::kStream) return track.device.type;
+  }
+  return DeviceType::kCuda;
+}
+
+bool is_python(EventKind kind) { return kind == EventKind::kPythonFunction || kind == EventKind::kModule; }
+
+}  // namespace
+
+EventsWriter::EventsWriter(const trace::Recording& recording, const Layout& layout, std::int64_t offset_ns, Output& out)
+    : recording_(recording),
+      layout_(layout),
+      offset_ns_(offset_ns),
+      out_(out),
+      arguments_(recording),
+      row_of_event_(layout),
+      runtime_device_(first_device_type(recording)) {
+  name_offsets_.reserve(recording.names.size() + 1);
+  for (const std::string& text : recording.names) {
+    name_offsets_.push_back(escaped_names_.size());
+    append_json_escaped(escaped_names_, text);
+  }
+  name_offsets_.push_back(escaped_names_.size());
+  for (const Row& row : layout.rows)
+    row_text_.push_back(fmt::format(R"(","pid":{},"tid":{},"ts":)", layout.processes[row.process].pid, row.tid));
+  for (const DeviceType device : {DeviceType::kCuda, DeviceType::kNpu}) {
+    for (int kind = 0; kind < trace::kEventKinds; ++kind) {
+      prefix_text_.push_back(fmt::format(R"({{"ph":"X","cat":"{}","name":")", category(static_cast<EventKind>(kind), device)));
+    }
+  }
+}
+
+std::string_view EventsWriter::name(EventIndex event) const {
+  const trace::NameId id = recording_.events.name[event];
+  return std::string_view(escaped_names_).substr(name_offsets_[id], name_offsets_[id + 1] - name_offsets_[id]);
+}
+
+void EventsWriter::write_complete_events() {
+  for (TrackId t = 0; t < recording_.tracks.size(); ++t) {
+    const trace::Track& track = recording_.tracks[t];
+    python_calls_.clear();
+    for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
+      if (recording_.events.kind[i] != EventKind::kInstant) write_complete(t, i);
+    }
+  }
+}
+
+void EventsWriter::write_complete(TrackId track, EventIndex event) {
+  const trace::EventColumns& events = recording_.events;
+  const std::string_view text = name(event);
+  const DeviceType device = events.device[event].type == DeviceType::kCpu ? runtime_device_ : events.device[event].type;
+  const std::size_t prefix = static_cast<std::size_t>(events.kind[event]) + (device == DeviceType::kNpu ? trace::kEventKinds : 0);
+  JsonCursor cursor(out_.reserve(kRoom + text.size()));
+  cursor.bytes(prefix_text_[prefix]).bytes(text).bytes(row_text_[row_of_event_(track, event)]);
+  cursor.micros(events.start_ns[event] + offset_ns_).literal(R"(,"dur":)").micros(events.duration_ns[event]).literal(R"(,"args":{)");
+  write_arguments(cursor, track, event);
+  if (arguments_.any(event)) {
+    out_.advance(cursor.position());
+    scratch_.clear();
+    arguments_.append(scratch_, event);
+    out_.append(scratch_);
+    out_.append("}},\n");
+  } else {
+    out_.advance(cursor.literal("}},\n").position());
+  }
+}
+
+void EventsWriter::write_arguments(JsonCursor& cursor, TrackId track, EventIndex event) {
+  const trace::EventColumns& events = recording_.events;
+  const EventKind kind = events.kind[event];
+  const std::uint64_t index = event;
+  if (is_python(kind)) {
+    write_python_ids(cursor, event);
+  } else if (trace::is_launch_kind(kind)) {
+    cursor.literal(R"("correlation":)").number(events.link[event]);
+  } else if (trace::is_device_kind(kind)) {
+    cursor.literal(R"("device":)").number(std::uint64_t{events.device[event].index});
+    cursor.literal(R"(,"stream":)").number(layout_.rows[track].tid);
+    cursor.literal(R"(,"correlation":)").number(events.link[event]);
+  } else {
+    cursor.literal(R"("External id":)").number(index + 1).literal(R"(,"Record function id":0)");
+    if (const std::int64_t sequence = trace::sequence_of(events.link[event]); sequence >= 0) {
+      cursor.literal(R"(,"Sequence number":)").number(sequence);
+      cursor.literal(R"(,"Fwd thread id":)").number(std::uint64_t{trace::forward_thread_of(events.link[event])});
+    }
+  }
+  cursor.literal(R"(,"Ev Idx":)").number(index);
+}
+
+void EventsWriter::write_python_ids(JsonCursor& cursor, EventIndex event) {
+  const trace::EventColumns& events = recording_.events;
+  while (!python_calls_.empty() && python_calls_.back().end_ns <= events.start_ns[event]) python_calls_.pop_back();
+  cursor.literal(R"("Python id":)").number(++python_ids_).literal(R"(,"Python parent id":)");
+  if (python_calls_.empty()) {
+    cursor.literal("null");
+  } else {
+    cursor.number(python_calls_.back().id);
+  }
+  python_calls_.push_back({events.end_ns(event), python_ids_});
+}
+
+void EventsWriter::write_instants() {
+  arguments_.rewind();
+  for (TrackId t = 0; t < recording_.tracks.size(); ++t) {
+    const trace::Track& track = recording_.tracks[t];
+    for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
+      if (recording_.events.kind[i] == EventKind::kInstant) write_instant(layout_.rows[t], i);
+    }
+  }
+}
+
+void EventsWriter::write_instant(const Row& row, EventIndex event) {
+  const std::string_view text = name(event);
+  JsonCursor cursor(out_.reserve(kRoom + text.size()));
+  cursor.literal(R"({"ph":"i","cat":"cpu_instant_event","s":"t","name":")").bytes(text).bytes(row_text_[row.track]);
+  cursor.micros(recording_.events.start_ns[event] + offset_ns_).literal(R"(,"args":{"Ev Idx":)").number(std::uint64_t{event});
+  out_.advance(cursor.position());
+  scratch_.clear();
+  arguments_.append(scratch_, event);
+  out_.append(scratch_);
+  out_.append("}},\n");
+}
+
+void EventsWriter::write_memory() {
+  const trace::MemoryColumns& memory = recording_.memory;
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    JsonCursor cursor(out_.reserve(kRoom));
+    cursor.literal(R"({"ph":"i","cat":"cpu_instant_event","s":"t","name":"[memory])").bytes(row_text_[memory.track[i]]);
+    cursor.micros(memory.time_ns[i] + offset_ns_).literal(R"(,"args":{"Total Reserved":)").number(memory.total_reserved[i]);
+    cursor.literal(R"(,"Total Allocated":)").number(memory.total_allocated[i]).literal(R"(,"Bytes":)").number(memory.bytes[i]);
+    // Torch's CPU has no index.
+    const trace::Device device = memory.device[i];
+    cursor.literal(R"(,"Device Id":)").number(device.type == DeviceType::kCpu ? std::int64_t{-1} : std::int64_t{device.index});
+    cursor.literal(R"(,"Device Type":)").number(static_cast<std::uint64_t>(device.type)).literal(R"(,"Addr":)").number(memory.address[i]);
+    out_.advance(cursor.literal(R"(,"Ev Idx":)").number(recording_.events.size() + i).literal("}},\n").position());
+  }
+}
+
+void EventsWriter::write_flows(std::string_view kind, const std::vector<Flow>& flows) {
+  const auto write_end = [&](const Flow& flow, EventIndex event, bool is_start) {
+    JsonCursor cursor(out_.reserve(kRoom));
+    cursor.bytes(is_start ? R"({"ph":"s","id":)" : R"({"ph":"f","bp":"e","id":)").number(flow.id).literal(R"(,"cat":")").bytes(kind);
+    // An arrow ends at the slice that is open in its row at its time.
+    cursor.literal(R"(","name":")").bytes(kind).bytes(row_text_[row_of(event)]).micros(recording_.events.start_ns[event] + offset_ns_);
+    out_.advance(cursor.literal("},\n").position());
+  };
+  for (const Flow& flow : flows) {
+    write_end(flow, flow.from, true);
+    write_end(flow, flow.to, false);
+  }
+}
+
+std::uint32_t EventsWriter::row_of(EventIndex event) const {
+  const auto spill = std::ranges::lower_bound(layout_.spills, event, {}, &Spill::event);
+  return spill != layout_.spills.end() && spill->event == event ? spill->row : recording_.track_of(event);
+}
+
+}  // namespace mindtorch::exporter::chrome

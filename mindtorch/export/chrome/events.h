@@ -1,0 +1,63 @@
+// Events, memory reports and flows as elements of "traceEvents".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mindtorch/export/chrome/arguments.h"
+#include "mindtorch/export/flows.h"
+#include "mindtorch/export/json_text.h"
+#include "mindtorch/export/layout.h"
+#include "mindtorch/export/output.h"
+#include "mindtorch/trace/recording.h"
+
+namespace mindtorch::exporter::chrome {
+
+// Each element is followed by a comma and a newline: something must come after the last.
+class EventsWriter {
+ public:
+  // `offset_ns` is added to times of the recording; `layout` must outlive this.
+  EventsWriter(const trace::Recording& recording, const Layout& layout, std::int64_t offset_ns, Output& out);
+
+  // True if only ops off the CPU are marked with their device.
+  bool devices_known() const { return arguments_.devices_known(); }
+
+  void write_complete_events();
+  void write_instants();
+  void write_memory();
+  // Arrows of one kind ("ac2g", "fwdbwd").
+  void write_flows(std::string_view kind, const std::vector<Flow>& flows);
+
+ private:
+  // Where a Python function stands in its call chain.
+  struct PythonCall {
+    std::int64_t end_ns;
+    std::uint64_t id;
+  };
+
+  void write_complete(trace::TrackId track, trace::EventIndex event);
+  void write_arguments(JsonCursor& cursor, trace::TrackId track, trace::EventIndex event);
+  void write_python_ids(JsonCursor& cursor, trace::EventIndex event);
+  void write_instant(const Row& row, trace::EventIndex event);
+  std::string_view name(trace::EventIndex event) const;
+  std::uint32_t row_of(trace::EventIndex event) const;
+
+  const trace::Recording& recording_;
+  const Layout& layout_;
+  std::int64_t offset_ns_;
+  Output& out_;
+  EventArguments arguments_;
+  RowOfEvent row_of_event_;
+  std::string escaped_names_;
+  std::vector<std::size_t> name_offsets_;
+  std::vector<std::string> row_text_;     // `","pid":1,"tid":2,"ts":` of each row
+  std::vector<std::string> prefix_text_;  // `{"ph":"X","cat":"...","name":"` of each kind, for CUDA and for NPU
+  trace::DeviceType runtime_device_;      // whose runtime calls these are, where the event does not say
+  std::vector<PythonCall> python_calls_;  // open on the track being written
+  std::uint64_t python_ids_ = 0;
+  std::string scratch_;
+};
+
+}  // namespace mindtorch::exporter::chrome

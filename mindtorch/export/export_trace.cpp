@@ -1,0 +1,56 @@
+// The list of formats.
+#include "mindtorch/export/export_trace.h"
+
+#include <algorithm>
+
+#include "mindtorch/base/error.h"
+#include "mindtorch/export/chrome/chrome_writer.h"
+#include "mindtorch/export/perfetto/perfetto_writer.h"
+
+namespace mindtorch::exporter {
+namespace {
+
+struct Writer {
+  Format format;
+  void (*write)(const trace::Recording& recording, const std::string& path);
+};
+
+const std::vector<Writer>& writers() {
+  static const std::vector<Writer> all = {
+      {{".json", "Chrome trace"}, write_chrome_trace},
+      {{".json.gz", "Chrome trace, compressed"}, write_chrome_trace},
+      {{".pftrace", "Perfetto trace"}, write_perfetto_trace},
+      {{".pftrace.gz", "Perfetto trace, compressed"}, write_perfetto_trace},
+  };
+  return all;
+}
+
+std::string list_of_suffixes() {
+  std::string list;
+  for (const Writer& writer : writers()) list += fmt::format("{}{}", list.empty() ? "" : ", ", writer.format.suffix);
+  return list;
+}
+
+}  // namespace
+
+const std::vector<Format>& formats() {
+  static const std::vector<Format> all = [] {
+    std::vector<Format> list;
+    for (const Writer& writer : writers()) list.push_back(writer.format);
+    return list;
+  }();
+  return all;
+}
+
+void export_trace(const trace::Recording& recording, const std::string& path) {
+  const Writer* chosen = nullptr;
+  for (const Writer& writer : writers()) {
+    const bool fits = path.ends_with(writer.format.suffix);
+    if (fits && (chosen == nullptr || writer.format.suffix.size() > chosen->format.suffix.size())) chosen = &writer;
+  }
+  if (chosen == nullptr)
+    throw_error<InvalidArgument>("export.export_trace", "no format for '{}'; the path must end in one of: {}", path, list_of_suffixes());
+  chosen->write(recording, path);
+}
+
+}  // namespace mindtorch::exporter

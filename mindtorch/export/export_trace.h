@@ -1,0 +1,24 @@
+// One call for every file format: the suffix of the path chooses.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mindtorch/trace/recording.h"
+
+namespace mindtorch::exporter {
+
+struct Format {
+  std::string_view suffix;  // ".json"; the longest that fits a path decides
+  std::string_view what;    // for lists shown to a user
+};
+
+// What export_trace() can write.
+const std::vector<Format>& formats();
+
+// Writes `recording` in the format the path's suffix names, whole or not at all. Throws IoError, or InvalidArgument with the list of
+// suffixes if the suffix is none of them.
+void export_trace(const trace::Recording& recording, const std::string& path);
+
+}  // namespace mindtorch::exporter

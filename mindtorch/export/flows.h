@@ -1,0 +1,24 @@
+// Arrows between events: from a forward op to the backward node it made, and from a launch to what it started on a device.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mindtorch/trace/recording.h"
+
+namespace mindtorch::exporter {
+
+struct Flow {
+  std::uint64_t id = 0;  // unique among the arrows of its kind
+  trace::EventIndex from = 0;
+  trace::EventIndex to = 0;
+};
+
+// One arrow for each autograd node that was evaluated and whose forward op was recorded: from the innermost op with its sequence number to
+// the innermost event of the node, as torch draws them; numbered from 1 in the order of evaluation. O(events).
+std::vector<Flow> forward_backward_flows(const trace::Recording& recording);
+
+// One arrow for each device activity whose launch was recorded, in the order of activities. The id is the correlation.
+std::vector<Flow> launch_flows(const trace::Recording& recording);
+
+}  // namespace mindtorch::exporter

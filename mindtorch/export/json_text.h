@@ -1,0 +1,83 @@
+// JSON written by hand into memory that is known to be large enough: literals and digits, nothing else. What an exporter does a million
+// times.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace mindtorch::exporter {
+
+inline constexpr std::array<char, 200> kDigitPairs = [] {
+  std::array<char, 200> pairs{};
+  for (std::size_t i = 0; i < 100; ++i) {
+    pairs[2 * i] = static_cast<char>('0' + i / 10);
+    pairs[2 * i + 1] = static_cast<char>('0' + i % 10);
+  }
+  return pairs;
+}();
+
+// A position in a buffer. Every call writes and moves on; nothing is checked: the caller reserves for the longest text it can write.
+class JsonCursor {
+ public:
+  static constexpr std::size_t kMaxNumber = 21;  // characters of the longest integer
+  static constexpr std::size_t kMaxMicros = 22;  // characters of the longest time
+
+  explicit JsonCursor(char* at) : at_(at) {}
+  char* position() const { return at_; }
+
+  template <std::size_t N>
+  JsonCursor& literal(const char (&text)[N]) {
+    std::memcpy(at_, text, N - 1);
+    at_ += N - 1;
+    return *this;
+  }
+
+  JsonCursor& bytes(std::string_view text) {
+    std::memcpy(at_, text.data(), text.size());
+    at_ += text.size();
+    return *this;
+  }
+
+  JsonCursor& number(std::uint64_t value) {
+    std::array<char, 20> digits;
+    char* first = digits.data() + digits.size();
+    while (value >= 100) {
+      first -= 2;
+      std::memcpy(first, &kDigitPairs[2 * (value % 100)], 2);
+      value /= 100;
+    }
+    if (value >= 10) {
+      first -= 2;
+      std::memcpy(first, &kDigitPairs[2 * value], 2);
+    } else {
+      *--first = static_cast<char>('0' + value);
+    }
+    return bytes({first, static_cast<std::size_t>(digits.data() + digits.size() - first)});
+  }
+
+  JsonCursor& number(std::int64_t value) {
+    if (value < 0) *at_++ = '-';
+    return number(value < 0 ? ~static_cast<std::uint64_t>(value) + 1 : static_cast<std::uint64_t>(value));
+  }
+
+  // Nanoseconds as microseconds with exactly three decimals.
+  JsonCursor& micros(std::int64_t ns) {
+    if (ns < 0) *at_++ = '-';
+    const std::uint64_t magnitude = ns < 0 ? ~static_cast<std::uint64_t>(ns) + 1 : static_cast<std::uint64_t>(ns);
+    number(magnitude / 1000);
+    const std::uint64_t rest = magnitude % 1000;
+    at_[0] = '.';
+    at_[1] = static_cast<char>('0' + rest / 100);
+    std::memcpy(at_ + 2, &kDigitPairs[2 * (rest % 100)], 2);
+    at_ += 4;
+    return *this;
+  }
+
+ private:
+  char* at_;
+};
+
+}  // namespace mindtorch::exporter

@@ -1,0 +1,147 @@
+// Turns intervals into begin and end packets.
+#include "mindtorch/export/perfetto/event_packets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "mindtorch/export/category.h"
+#include "mindtorch/export/perfetto/fields.h"
+
+namespace mindtorch::exporter::perfetto {
+namespace {
+
+using trace::Attribute;
+using trace::EventIndex;
+using trace::EventKind;
+
+// Interned ids of keys that are ours; attribute keys come after them.
+enum Key : std::uint64_t {
+  kSequence = 1,
+  kForwardThread,
+  kCorrelation,
+  kDims,
+  kTypes,
+  kStrides,
+  kConcrete,
+  kStack,
+  kUnfinished,
+  kFirstAttribute
+};
+
+}  // namespace
+
+EventPackets::EventPackets(const trace::Recording& recording, const Layout& layout, const Uuids& uuids, std::int64_t first_ns)
+    : recording_(recording), layout_(layout), first_ns_(first_ns), stack_texts_(recording.stacks.size()) {
+  const auto add = [&](const std::vector<Flow>& flows, Uuids::Of kind) {
+    for (const Flow& flow : flows) {
+      arrows_.push_back({flow.from, uuids(kind, flow.id), false});
+      arrows_.push_back({flow.to, uuids(kind, flow.id), true});
+    }
+  };
+  add(forward_backward_flows(recording), Uuids::Of::kForwardBackward);
+  add(launch_flows(recording), Uuids::Of::kLaunch);
+  std::ranges::sort(arrows_);
+}
+
+void EventPackets::append_row(Sequence& sequence, std::uint32_t row) {
+  const trace::Track& track = recording_.tracks[layout_.rows[row].track];
+  const EventIndex end = track.first_event + track.event_count;
+  auto spill = std::ranges::lower_bound(layout_.spills, track.first_event, {}, &Spill::event);
+  for (EventIndex i = track.first_event; i < end; ++i) {
+    const bool is_spilled = spill != layout_.spills.end() && spill->event == i;
+    const std::uint32_t row_of_event = is_spilled ? (spill++)->row : layout_.rows[row].track;
+    if (row_of_event == row) append_begin(sequence, i);
+  }
+  append_ends(sequence, std::numeric_limits<std::int64_t>::max());
+}
+
+void EventPackets::append_begin(Sequence& sequence, EventIndex event) {
+  const trace::EventColumns& events = recording_.events;
+  const bool is_instant = events.kind[event] == EventKind::kInstant;
+  append_ends(sequence, events.start_ns[event]);
+  sequence.begin_event(is_instant ? track_event::kInstant : track_event::kSliceBegin);
+  sequence.set_name(events.name[event] + 1, recording_.name(event));
+  const trace::DeviceType device = events.device[event].type;
+  sequence.set_category(static_cast<std::uint64_t>(events.kind[event]) + 1, category(events.kind[event], device));
+  append_arrows(sequence, event);
+  append_arguments(sequence, event);
+  sequence.end_event(events.start_ns[event] - first_ns_);
+  if (!is_instant) open_ends_.push_back(events.end_ns(event));
+}
+
+void EventPackets::append_ends(Sequence& sequence, std::int64_t until_ns) {
+  while (!open_ends_.empty() && open_ends_.back() <= until_ns) {
+    sequence.begin_event(track_event::kSliceEnd);
+    sequence.end_event(open_ends_.back() - first_ns_);
+    open_ends_.pop_back();
+  }
+}
+
+void EventPackets::append_arrows(Sequence& sequence, EventIndex event) const {
+  if (arrows_.empty()) return;
+  for (auto at = std::ranges::lower_bound(arrows_, event, {}, &Arrow::event); at != arrows_.end() && at->event == event; ++at) {
+    at->terminates ? sequence.add_terminating_flow(at->id) : sequence.add_flow(at->id);
+  }
+}
+
+void EventPackets::append_arguments(Sequence& sequence, EventIndex event) {
+  const trace::EventColumns& events = recording_.events;
+  const EventKind kind = events.kind[event];
+  if (trace::is_launch_kind(kind) || trace::is_device_kind(kind)) {
+    sequence.annotate(kCorrelation, "correlation", static_cast<std::int64_t>(events.link[event]));
+  } else if (const std::int64_t number = trace::sequence_of(events.link[event]); number >= 0) {
+    sequence.annotate(kSequence, "Sequence number", number);
+    if (const auto thread = trace::forward_thread_of(events.link[event]))
+      sequence.annotate(kForwardThread, "Fwd thread id", std::int64_t{thread});
+  }
+  if ((events.flags[event] & trace::kUnfinished) != 0) sequence.annotate(kUnfinished, "unfinished", true);
+  if (const auto words = recording_.inputs.find(event); !words.empty()) {
+    format_inputs(words, recording_.names, inputs_);
+    sequence.annotate(kDims, "Input Dims", inputs_.dims);
+    sequence.annotate(kTypes, "Input type", inputs_.types);
+    sequence.annotate(kStrides, "Input Strides", inputs_.strides);
+    sequence.annotate(kConcrete, "Concrete Inputs", inputs_.concrete);
+  }
+  if (const auto stack = recording_.stacks.of_event.find(event); !stack.empty())
+    sequence.annotate(kStack, "stack", stack_text(stack.front()));
+  for (const Attribute& attribute : recording_.attributes.find(event)) append_attribute(sequence, attribute);
+}
+
+void EventPackets::append_attribute(Sequence& sequence, const Attribute& attribute) const {
+  const std::string& key = recording_.names[attribute.key];
+  const std::uint64_t id = kFirstAttribute + attribute.key;
+  switch (attribute.type) {
+    case Attribute::Type::kInt: sequence.annotate(id, key, attribute.bits); return;
+    case Attribute::Type::kBool: sequence.annotate(id, key, attribute.bits != 0); return;
+    case Attribute::Type::kDouble: sequence.annotate(id, key, std::bit_cast<double>(attribute.bits)); return;
+    case Attribute::Type::kText:
+    case Attribute::Type::kJson: sequence.annotate(id, key, recording_.names[static_cast<std::size_t>(attribute.bits)]); return;
+  }
+}
+
+const std::string& EventPackets::stack_text(trace::StackId stack) {
+  std::string& text = stack_texts_[stack];
+  if (text.empty()) {
+    for (const std::uint32_t id : recording_.stacks.frames_of(stack)) {
+      const trace::Frame& frame = recording_.stacks.frames[id];
+      text +=
+          fmt::format("{}{}:{}:{}", text.empty() ? "" : "\n", recording_.names[frame.file], frame.line, recording_.names[frame.function]);
+    }
+  }
+  return text;
+}
+
+void EventPackets::append_counter(Sequence& sequence, trace::Device device, const trace::Column<std::int64_t>& values) const {
+  const trace::MemoryColumns& memory = recording_.memory;
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    if (memory.device[i] != device) continue;
+    sequence.begin_event(track_event::kCounter);
+    sequence.set_counter(values[i]);
+    sequence.end_event(memory.time_ns[i] - first_ns_);
+  }
+}
+
+}  // namespace mindtorch::exporter::perfetto

@@ -1,0 +1,82 @@
+// The suffix chooses the format; failures lose nothing.
+#include "mindtorch/export/export_trace.h"
+
+#include <gmock/gmock.h>
+#include <sys/mount.h>
+
+#include <cerrno>
+
+#include "mindtorch/base/error.h"
+#include "mindtorch/base/file.h"
+#include "mindtorch/base/text.h"
+#include "tests/export/sample_recordings.h"
+#include "tests/export/temporary_folder.h"
+
+namespace mindtorch::exporter {
+namespace {
+
+using testing::HasSubstr;
+using tests::TemporaryFolder;
+
+TEST(ExportTrace, the_suffix_chooses_the_format) {
+  const TemporaryFolder folder;
+  const trace::Recording recording = tests::full_recording();
+  export_trace(recording, folder / "t.json");
+  EXPECT_TRUE(is_json(read_file(folder / "t.json")));
+  export_trace(recording, folder / "t.json.gz");
+  EXPECT_THAT(read_file(folder / "t.json.gz"), testing::StartsWith("\x1F\x8B"));
+  export_trace(recording, folder / "t.pftrace");
+  EXPECT_THAT(read_file(folder / "t.pftrace"), testing::StartsWith("\x0A"));
+}
+
+TEST(ExportTrace, an_unknown_suffix_is_refused_with_the_list_of_known_ones) {
+  try {
+    export_trace(tests::cpu_recording(), "/tmp/trace.docx");
+    FAIL() << "no error";
+  } catch (const InvalidArgument& error) {
+    EXPECT_THAT(error.what(), HasSubstr("trace.docx"));
+    for (const Format& format : formats()) EXPECT_THAT(error.what(), HasSubstr(std::string(format.suffix)));
+  }
+}
+
+TEST(ExportTrace, every_format_reports_a_full_disk_and_can_be_repeated) {
+  const TemporaryFolder folder;
+  if (::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=128k") != 0) GTEST_SKIP() << "needs the right to mount";
+  const trace::Recording large = tests::large_recording(200000);
+  const trace::Recording before = large;
+  const trace::Recording small = tests::cpu_recording();
+  for (const Format& format : formats()) {
+    SCOPED_TRACE(format.suffix);
+    const std::string path = folder / ("t" + std::string(format.suffix));
+    export_trace(small, path);
+    const std::string old = read_file(path);
+    try {
+      export_trace(large, path);
+      ADD_FAILURE() << "no error";
+    } catch (const IoError& error) {
+      EXPECT_EQ(error.code(), ENOSPC);
+      EXPECT_EQ(error.path(), path);
+    }
+    EXPECT_EQ(read_file(path), old);
+    export_trace(small, path);
+    EXPECT_EQ(read_file(path), old);
+    std::filesystem::remove(path);
+  }
+  EXPECT_TRUE(large == before);
+  ::umount(folder.path().c_str());
+}
+
+TEST(ExportTrace, exporting_twice_gives_the_same_bytes) {
+  const TemporaryFolder folder;
+  const trace::Recording recording = tests::full_recording();
+  for (const Format& format : formats()) {
+    const std::string path = folder / ("t" + std::string(format.suffix));
+    export_trace(recording, path);
+    const std::string first = read_file(path);
+    export_trace(recording, path);
+    EXPECT_EQ(read_file(path), first) << format.suffix;
+  }
+}
+
+}  // namespace
+}  // namespace mindtorch::exporter

@@ -1,0 +1,60 @@
+// Flows: the same ends that torch connects.
+#include "mindtorch/export/flows.h"
+
+#include <gmock/gmock.h>
+
+#include "mindtorch/trace/builder.h"
+#include "tests/export/sample_recordings.h"
+
+namespace mindtorch::exporter {
+namespace {
+
+using testing::ElementsAre;
+
+std::vector<std::string> arrows(const trace::Recording& recording, const std::vector<Flow>& flows) {
+  std::vector<std::string> texts;
+  for (const Flow& flow : flows) {
+    texts.push_back(std::to_string(flow.id) + " " + std::string(recording.name(flow.from)) + " -> " + std::string(recording.name(flow.to)));
+  }
+  return texts;
+}
+
+TEST(Flows, each_autograd_node_is_joined_with_the_innermost_op_of_its_sequence_number) {
+  const trace::Recording recording = tests::cpu_recording();
+  EXPECT_THAT(arrows(recording, forward_backward_flows(recording)),
+              ElementsAre("1 aten::relu -> ReluBackward0", "2 aten::addmm -> AddmmBackward0", "3 aten::relu -> ReluBackward0",
+                          "4 aten::addmm -> AddmmBackward0"));
+}
+
+TEST(Flows, a_node_whose_forward_op_was_not_recorded_has_no_arrow) {
+  trace::RecordingBuilder builder;
+  const auto track = builder.add_thread(1);
+  builder.add_event({.name = "aten::mul", .track = track, .start_ns = 1, .duration_ns = 1, .link = trace::make_sequence_link(5)});
+  builder.add_event({.name = "MulBackward0",
+                     .kind = trace::EventKind::kBackward,
+                     .track = track,
+                     .start_ns = 5,
+                     .duration_ns = 1,
+                     .link = trace::make_sequence_link(5, 2)});  // another thread's
+  builder.add_event({.name = "AddBackward0",
+                     .kind = trace::EventKind::kBackward,
+                     .track = track,
+                     .start_ns = 9,
+                     .duration_ns = 1,
+                     .link = trace::make_sequence_link(6, 1)});
+  EXPECT_TRUE(forward_backward_flows(builder.finish()).empty());
+}
+
+TEST(Flows, each_device_activity_is_joined_with_its_launch) {
+  const trace::Recording recording = tests::device_recording(trace::DeviceType::kCuda);
+  const std::vector<Flow> flows = launch_flows(recording);
+  ASSERT_EQ(flows.size(), 15U);
+  for (const Flow& flow : flows) {
+    EXPECT_EQ(recording.name(flow.from), "cudaLaunchKernel");
+    EXPECT_EQ(recording.events.link[flow.from], flow.id);
+    EXPECT_EQ(recording.events.link[flow.to], flow.id);
+  }
+}
+
+}  // namespace
+}  // namespace mindtorch::exporter
