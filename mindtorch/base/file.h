@@ -24,6 +24,8 @@ class AtomicFile {
   void commit();
 
   const std::string& path() const noexcept { return path_; }
+  // The temporary file, for writers that work on a descriptor; -1 after commit().
+  int fd() const noexcept { return fd_; }
 
  private:
   std::string path_;
