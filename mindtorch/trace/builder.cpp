@@ -30,7 +30,8 @@ RecordingBuilder::DraftId RecordingBuilder::add_event(const EventDraft& draft) {
   if (draft.track >= recording_.tracks.size()) throw_error<InvalidArgument>("trace.add_event", "there is no track {}", draft.track);
   std::int64_t end;
   if (draft.duration_ns < 0 || __builtin_add_overflow(draft.start_ns, draft.duration_ns, &end)) {
-    throw_error<InvalidArgument>("trace.add_event", "'{}' cannot start at {} and last {} ns", draft.name, draft.start_ns, draft.duration_ns);
+    throw_error<InvalidArgument>("trace.add_event", "'{}' cannot start at {} and last {} ns", draft.name, draft.start_ns,
+                                 draft.duration_ns);
   }
   if (track_of_draft_.size() == std::numeric_limits<EventIndex>::max()) throw_error<InvalidArgument>("trace.add_event", "too many events");
   EventColumns& events = recording_.events;
@@ -123,7 +124,8 @@ Recording RecordingBuilder::finish(std::vector<EventIndex>* new_index) {
   }
   RecordingBuilder whole;
   std::swap(*this, whole);
-  if (const std::string broken = check_invariants(whole.recording_); !broken.empty()) throw_error<InvalidArgument>("trace.finish", "{}", broken);
+  if (const std::string broken = check_invariants(whole.recording_); !broken.empty())
+    throw_error<InvalidArgument>("trace.finish", "{}", broken);
   if (new_index != nullptr) *new_index = std::move(moved);
   return std::move(whole.recording_);
 }

@@ -4,12 +4,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::trace {
 
-// Writes the file whole or not at all. Throws IoError.
+// Writes the file whole or not at all. Throws IoError; InvalidArgument if the recording breaks an invariant.
 void save(const Recording& recording, const std::string& path, int zstd_level = 1);
 
 struct LoadResult {
@@ -24,7 +25,10 @@ struct LoadResult {
 // a newer major version.
 LoadResult load(const std::string& path);
 
-// True if the file starts like one of ours.
+// As load(), of a file that is in memory already; `path` is for messages.
+LoadResult load_bytes(std::string_view bytes, const std::string& path);
+
+// True if the file starts like one of ours, false if it does not or cannot be read.
 bool is_recording_file(const std::string& path);
 
 }  // namespace mindtorch::trace

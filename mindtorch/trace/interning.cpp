@@ -21,7 +21,8 @@ void IdTable::grow() {
 
 NameId NameInterner::intern(std::vector<std::string>& names, std::string_view text) {
   const auto find = [&](std::string_view wanted, auto&& add) {
-    return table_.find_or_add(XXH3_64bits(wanted.data(), wanted.size()), [&](NameId id) { return names[id] == wanted; }, add);
+    return table_.find_or_add(
+        XXH3_64bits(wanted.data(), wanted.size()), [&](NameId id) { return names[id] == wanted; }, add);
   };
   for (; known_ < names.size(); ++known_) {
     find(names[known_], [&] { return static_cast<NameId>(known_); });

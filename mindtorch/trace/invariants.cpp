@@ -23,7 +23,8 @@ std::string check_lengths(const Recording& r) {
     return "the event columns differ in length";
   }
   const MemoryColumns& m = r.memory;
-  if (!same(m.size(), m.track.size(), m.address.size(), m.bytes.size(), m.device.size(), m.total_allocated.size(), m.total_reserved.size())) {
+  if (!same(m.size(), m.track.size(), m.address.size(), m.bytes.size(), m.device.size(), m.total_allocated.size(),
+            m.total_reserved.size())) {
     return "the memory columns differ in length";
   }
   if (r.names.empty() || !r.names[0].empty()) return "names[0] is not the empty name";
@@ -69,14 +70,16 @@ std::string check_side_table(const SideTable<T>& table, std::size_t events, std:
   if (std::ranges::adjacent_find(table.events, std::ranges::greater_equal()) != table.events.end()) {
     return fmt::format("the {} are not sorted by event, one row an event", what);
   }
-  if (!table.empty() && table.events.back() >= events) return fmt::format("the {} of event {} belong to no event", what, table.events.back());
+  if (!table.empty() && table.events.back() >= events)
+    return fmt::format("the {} of event {} belong to no event", what, table.events.back());
   return {};
 }
 
 std::string check_inputs_table(const Recording& r) {
   if (std::string broken = check_side_table(r.inputs, r.events.size(), "inputs"); !broken.empty()) return broken;
   for (std::size_t row = 0; row < r.inputs.events.size(); ++row) {
-    const std::span<const std::int64_t> words(r.inputs.values.data() + r.inputs.offsets[row], r.inputs.values.data() + r.inputs.offsets[row + 1]);
+    const std::span<const std::int64_t> words(r.inputs.values.data() + r.inputs.offsets[row],
+                                              r.inputs.values.data() + r.inputs.offsets[row + 1]);
     const std::string_view fault = check_inputs(words, r.names.size());
     if (!fault.empty()) return fmt::format("the inputs of event {} are malformed: {}", r.inputs.events[row], fault);
   }
@@ -89,7 +92,8 @@ std::string check_attributes(const Recording& r) {
     const bool text = a.type == Attribute::Type::kText || a.type == Attribute::Type::kJson;
     if (a.type > Attribute::Type::kBool) return fmt::format("an attribute is of unknown type {}", static_cast<int>(a.type));
     if (a.key >= r.names.size()) return fmt::format("an attribute has key {} of {} names", a.key, r.names.size());
-    if (text && static_cast<std::uint64_t>(a.bits) >= r.names.size()) return fmt::format("an attribute has text {} of {}", a.bits, r.names.size());
+    if (text && static_cast<std::uint64_t>(a.bits) >= r.names.size())
+      return fmt::format("an attribute has text {} of {}", a.bits, r.names.size());
   }
   return {};
 }
@@ -99,12 +103,14 @@ std::string check_stacks(const Recording& r) {
   if (s.offsets.empty() || s.offsets.front() != 0 || s.offsets.back() != s.frame_ids.size() || !std::ranges::is_sorted(s.offsets)) {
     return "the offsets of the stacks are not those of their frames";
   }
-  if (std::ranges::any_of(s.frame_ids, [&](std::uint32_t id) { return id >= s.frames.size(); })) return "a stack has a frame that does not exist";
+  if (std::ranges::any_of(s.frame_ids, [&](std::uint32_t id) { return id >= s.frames.size(); }))
+    return "a stack has a frame that does not exist";
   if (std::ranges::any_of(s.frames, [&](const Frame& f) { return f.file >= r.names.size() || f.function >= r.names.size(); })) {
     return "a frame has a name that does not exist";
   }
   if (std::string broken = check_side_table(s.of_event, r.events.size(), "stacks"); !broken.empty()) return broken;
-  if (s.of_event.values.size() != s.of_event.events.size() || !std::ranges::equal(s.of_event.offsets, std::views::iota(std::size_t{0}, s.of_event.offsets.size()))) {
+  if (s.of_event.values.size() != s.of_event.events.size() ||
+      !std::ranges::equal(s.of_event.offsets, std::views::iota(std::size_t{0}, s.of_event.offsets.size()))) {
     return "an event has more or less than one stack";
   }
   if (std::ranges::any_of(s.of_event.values, [&](StackId id) { return id >= s.size(); })) return "an event has a stack that does not exist";

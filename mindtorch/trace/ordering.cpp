@@ -8,12 +8,53 @@
 namespace mindtorch::trace {
 namespace {
 
-// Makes row k of a column what row order[k] was.
+// Rows that stay neighbours when a table is reordered: moved as one.
+struct Run {
+  std::size_t first, count;
+};
+
+std::vector<Run> runs_of(std::span<const EventIndex> order) {
+  std::vector<Run> runs;
+  for (const EventIndex row : order) {
+    if (runs.empty() || runs.back().first + runs.back().count != row) runs.push_back({row, 0});
+    ++runs.back().count;
+  }
+  return runs;
+}
+
+// Lays the runs of a column one after another.
 template <class T>
-void gather(Column<T>& column, std::span<const EventIndex> order) {
-  Column<T> sorted(order.size());
-  for (std::size_t k = 0; k < order.size(); ++k) sorted[k] = column[order[k]];
+void gather(Column<T>& column, std::span<const Run> runs) {
+  Column<T> sorted(column.size());
+  T* to = sorted.data();
+  for (const Run& run : runs) to = std::copy_n(column.data() + run.first, run.count, to);
   column.swap(sorted);
+}
+
+// The same for the rows of a side table, which is sorted by event and stays so.
+template <class T>
+void gather(SideTable<T>& table, std::span<const Run> runs) {
+  if (table.empty()) return;
+  SideTable<T> sorted;
+  sorted.events.reserve(table.events.size());
+  sorted.offsets.reserve(table.offsets.size());
+  sorted.values.reserve(table.values.size());
+  const auto row_of = [&](std::size_t event) {
+    return static_cast<std::size_t>(std::ranges::lower_bound(table.events, event) - table.events.begin());
+  };
+  std::size_t new_first = 0;
+  for (const Run& run : runs) {
+    const std::size_t begin = row_of(run.first), end = row_of(run.first + run.count);
+    const std::uint64_t value = table.offsets[begin], to = sorted.values.size();
+    for (std::size_t row = begin; row < end; ++row) {
+      sorted.events.push_back(static_cast<EventIndex>(new_first + (table.events[row] - run.first)));
+      sorted.offsets.push_back(table.offsets[row + 1] - value + to);
+    }
+    sorted.values.insert(sorted.values.end(), table.values.begin() + static_cast<std::ptrdiff_t>(value),
+                         table.values.begin() + static_cast<std::ptrdiff_t>(table.offsets[end]));
+    new_first += run.count;
+  }
+  table = std::move(sorted);
 }
 
 // Counts the events of each track, and says which event comes where if tracks are laid one after another.
@@ -52,24 +93,19 @@ void sort_track(const EventColumns& events, std::span<EventIndex> order) {
   std::ranges::transform(keys, order.begin(), &Key::event);
 }
 
-template <class T>
-void renumber(SideTable<T>& table, std::span<const EventIndex> new_index) {
-  for (EventIndex& event : table.events) event = new_index[event];
-  order_rows(table, SameEvent::kJoinedRows);
-}
-
 void order_memory(MemoryColumns& memory) {
   if (std::ranges::is_sorted(memory.time_ns)) return;
   std::vector<EventIndex> order(memory.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, {}, [&](EventIndex i) { return memory.time_ns[i]; });
-  gather(memory.time_ns, order);
-  gather(memory.track, order);
-  gather(memory.address, order);
-  gather(memory.bytes, order);
-  gather(memory.device, order);
-  gather(memory.total_allocated, order);
-  gather(memory.total_reserved, order);
+  const std::vector<Run> runs = runs_of(order);
+  gather(memory.time_ns, runs);
+  gather(memory.track, runs);
+  gather(memory.address, runs);
+  gather(memory.bytes, runs);
+  gather(memory.device, runs);
+  gather(memory.total_allocated, runs);
+  gather(memory.total_reserved, runs);
 }
 
 }  // namespace
@@ -78,20 +114,21 @@ std::vector<EventIndex> order_events(Recording& recording, std::span<const Track
   EventColumns& events = recording.events;
   std::vector<EventIndex> order = group(recording.tracks, track_of_event);
   for (const Track& track : recording.tracks) sort_track(events, std::span(order).subspan(track.first_event, track.event_count));
-  if (std::ranges::is_sorted(order)) return {};
+  const std::vector<Run> runs = runs_of(order);
+  if (runs.size() <= 1) return {};
 
-  gather(events.start_ns, order);
-  gather(events.duration_ns, order);
-  gather(events.name, order);
-  gather(events.link, order);
-  gather(events.device, order);
-  gather(events.kind, order);
-  gather(events.flags, order);
+  gather(events.start_ns, runs);
+  gather(events.duration_ns, runs);
+  gather(events.name, runs);
+  gather(events.link, runs);
+  gather(events.device, runs);
+  gather(events.kind, runs);
+  gather(events.flags, runs);
+  gather(recording.inputs, runs);
+  gather(recording.attributes, runs);
+  gather(recording.stacks.of_event, runs);
   std::vector<EventIndex> new_index(order.size());
   for (std::size_t k = 0; k < order.size(); ++k) new_index[order[k]] = static_cast<EventIndex>(k);
-  renumber(recording.inputs, new_index);
-  renumber(recording.attributes, new_index);
-  renumber(recording.stacks.of_event, new_index);
   return new_index;
 }
 

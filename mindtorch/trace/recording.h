@@ -183,8 +183,8 @@ struct Recording {
 std::string check_invariants(const Recording& recording);
 
 // Appends the events of `next` (same process, later session) to `into`: names, tracks, side tables and times are mapped. Both must keep the
-// invariants; the result does. Where both have a value the metadata of `next` wins, losses add up, baselines and trace_id stay those of `into`.
-// Throws InvalidArgument if the result would have too many events or times out of range; `into` may then be half changed.
+// invariants; the result does. Where both have a value the metadata of `next` wins, losses add up, baselines and trace_id stay those of
+// `into`. Throws InvalidArgument if the result would have too many events or times out of range; `into` may then be half changed.
 void append(Recording& into, const Recording& next);
 
 template <class T>

@@ -67,7 +67,8 @@ TEST(Builder, SideDataFollowsItsEvent) {
 TEST(Builder, RandomOrderGivesTheSameRecordingAsSortedOrder) {
   std::mt19937 random(7);
   std::vector<EventDraft> drafts;
-  for (int i = 0; i < 5000; ++i) drafts.push_back({.name = i % 2 ? "a" : "b", .track = static_cast<TrackId>(i % 3), .start_ns = i * 2, .duration_ns = i % 5});
+  for (int i = 0; i < 5000; ++i)
+    drafts.push_back({.name = i % 2 ? "a" : "b", .track = static_cast<TrackId>(i % 3), .start_ns = i * 2, .duration_ns = i % 5});
   const auto build = [&] {
     RecordingBuilder builder;
     builder.intern("a"), builder.intern("b");

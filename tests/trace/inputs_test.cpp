@@ -50,7 +50,8 @@ TEST(Inputs, ATensorWithoutStridesIsTakenAsContiguous) {
 
 TEST(Inputs, WhatIsNotATensorCannotBeEncodedAsOne) {
   EXPECT_THROW(encode_inputs(std::vector{tensor({2, 3}, {1})}), InvalidArgument);
-  EXPECT_THROW(encode_inputs(std::vector<Input>{{.kind = Input::Kind::kTensorList, .list = {{.kind = Input::Kind::kInt}}}}), InvalidArgument);
+  EXPECT_THROW(encode_inputs(std::vector<Input>{{.kind = Input::Kind::kTensorList, .list = {{.kind = Input::Kind::kInt}}}}),
+               InvalidArgument);
 }
 
 TEST(Inputs, EveryPrefixOfARowIsMalformed) {
@@ -77,7 +78,10 @@ TEST(Inputs, HostileWordsAreRefused) {
 
 TEST(Inputs, SizesWhoseProductOverflowsAreStillDecoded) {
   const std::int64_t huge = std::numeric_limits<std::int64_t>::max();
-  EXPECT_EQ(decode_inputs(std::vector<std::int64_t>{1, make_input_header(Input::Kind::kTensor, 3, ScalarType::kFloat, true), huge, huge, huge}).size(), 1u);
+  EXPECT_EQ(
+      decode_inputs(std::vector<std::int64_t>{1, make_input_header(Input::Kind::kTensor, 3, ScalarType::kFloat, true), huge, huge, huge})
+          .size(),
+      1u);
 }
 
 TEST(Inputs, ATextMustBeInTheNameTable) {

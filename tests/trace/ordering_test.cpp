@@ -52,7 +52,8 @@ TEST(Ordering, RowsOfOneEventAreJoinedOrTheLastCounts) {
 TEST(Ordering, MarksOfEqualTimeStayAsTheyCame) {
   Recording recording;
   recording.memory.resize(3);
-  for (std::size_t i = 0; i < 3; ++i) recording.memory.time_ns[i] = i == 0 ? 9 : 5, recording.memory.bytes[i] = static_cast<std::int64_t>(i);
+  for (std::size_t i = 0; i < 3; ++i)
+    recording.memory.time_ns[i] = i == 0 ? 9 : 5, recording.memory.bytes[i] = static_cast<std::int64_t>(i);
   recording.steps = {{7, 1}, {3, 2}, {3, 4}};
   order_marks(recording);
   EXPECT_EQ(recording.memory.bytes[0], 1);

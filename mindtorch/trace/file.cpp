@@ -1,0 +1,137 @@
+// save() and load().
+#include "mindtorch/trace/file.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <span>
+#include <vector>
+
+#include "mindtorch/base/error.h"
+#include "mindtorch/base/file.h"
+#include "mindtorch/trace/recording_reader.h"
+#include "mindtorch/trace/recording_writer.h"
+
+namespace mindtorch::trace {
+namespace {
+
+// Small enough that a cut-off file loses little, large enough to compress well.
+constexpr std::size_t kRowsInChunk = std::size_t{1} << 16;
+constexpr std::size_t kValuesInChunk = std::size_t{1} << 20;
+
+// Events [first, last) of a track, or (no track) memory events.
+struct Slice {
+  std::int64_t start_ns;
+  const Track* track;
+  std::size_t first, last;
+};
+
+template <class T>
+std::size_t first_row(const SideTable<T>& table, std::size_t event) {
+  return static_cast<std::size_t>(std::ranges::lower_bound(table.events, event) - table.events.begin());
+}
+
+// The rows of events [first, last).
+template <class T>
+SideRows<T> rows_of(const SideTable<T>& table, std::size_t first, std::size_t last) {
+  const std::size_t begin = first_row(table, first), end = first_row(table, last);
+  SideRows<T> rows(table);
+  rows.events = rows.events.subspan(begin, end - begin);
+  rows.offsets = rows.offsets.subspan(begin, end - begin + 1);
+  return rows;
+}
+
+// Where a slice that starts at event `first` and holds at most kValuesInChunk values (but at least one event) ends.
+template <class T>
+std::size_t cut_by_values(const SideTable<T>& table, std::size_t first, std::size_t last) {
+  const std::size_t begin = first_row(table, first);
+  if (begin == table.events.size()) return last;
+  const auto over = std::ranges::upper_bound(table.offsets, table.offsets[begin] + kValuesInChunk);
+  if (over == table.offsets.end()) return last;
+  const std::size_t event = table.events[static_cast<std::size_t>(over - table.offsets.begin()) - 1];
+  return std::clamp(event, first + 1, last);
+}
+
+// All events and memory events, cut up and in order of time: a file that is cut off has all tracks up to some moment.
+std::vector<Slice> slices_of(const Recording& r) {
+  std::vector<Slice> slices;
+  for (const Track& track : r.tracks) {
+    const std::size_t end = std::size_t{track.first_event} + track.event_count;
+    for (std::size_t first = track.first_event, last; first < end; first = last) {
+      last = std::min(first + kRowsInChunk, end);
+      last = cut_by_values(r.attributes, first, cut_by_values(r.inputs, first, last));
+      slices.push_back({r.events.start_ns[first], &track, first, last});
+    }
+  }
+  for (std::size_t first = 0; first < r.memory.size(); first += kRowsInChunk) {
+    slices.push_back({r.memory.time_ns[first], nullptr, first, std::min(first + kRowsInChunk, r.memory.size())});
+  }
+  std::ranges::stable_sort(slices, {}, &Slice::start_ns);
+  return slices;
+}
+
+Piece piece_of(const Recording& r, const Slice& slice) {
+  const auto rows = [&](const auto& column) { return std::span(column).subspan(slice.first, slice.last - slice.first); };
+  return {.track = static_cast<TrackId>(slice.track - r.tracks.data()),
+          .first_ordinal = slice.first - slice.track->first_event,
+          .unit = TimeUnit::kNanoseconds,
+          .start = rows(r.events.start_ns),
+          .duration = rows(r.events.duration_ns),
+          .name = rows(r.events.name),
+          .link = rows(r.events.link),
+          .device = rows(r.events.device),
+          .kind = rows(r.events.kind),
+          .flags = rows(r.events.flags),
+          .first_event = static_cast<EventIndex>(slice.first),
+          .inputs = rows_of(r.inputs, slice.first, slice.last),
+          .attributes = rows_of(r.attributes, slice.first, slice.last),
+          .stacks = rows_of(r.stacks.of_event, slice.first, slice.last)};
+}
+
+// Calls add() with all of `rows`, kRowsInChunk at a time.
+template <class T, class Add>
+void in_chunks(const std::vector<T>& rows, Add&& add) {
+  for (std::span<const T> rest(rows); !rest.empty(); rest = rest.subspan(std::min(kRowsInChunk, rest.size()))) {
+    add(rest.first(std::min(kRowsInChunk, rest.size())));
+  }
+}
+
+void write_recording(const Recording& r, RecordingWriter& writer) {
+  writer.add_summary(r);
+  writer.add_names(0, std::vector<std::string_view>(r.names.begin(), r.names.end()));
+  for (std::size_t t = 0; t < r.tracks.size(); ++t) writer.add_track(static_cast<TrackId>(t), r.tracks[t]);
+  writer.add_stacks(r.stacks);
+  in_chunks(r.steps, [&](auto steps) { writer.add_steps(steps, TimeUnit::kNanoseconds); });
+  in_chunks(r.memory_tags, [&](auto tags) { writer.add_tags(tags, TimeUnit::kNanoseconds); });
+  for (const Slice& slice : slices_of(r)) {
+    if (slice.track != nullptr) {
+      writer.add_piece(piece_of(r, slice));
+    } else {
+      writer.add_memory(r.memory, slice.first, slice.last - slice.first, TimeUnit::kNanoseconds);
+    }
+  }
+  writer.finish();
+}
+
+}  // namespace
+
+void save(const Recording& recording, const std::string& path, int zstd_level) {
+  if (const std::string broken = check_invariants(recording); !broken.empty()) throw_error<InvalidArgument>("trace.save", "{}", broken);
+  AtomicFile file(path);
+  RecordingWriter writer(file.fd(), path, zstd_level);
+  write_recording(recording, writer);
+  file.commit();
+}
+
+LoadResult load(const std::string& path) { return load_bytes(read_file(path), path); }
+
+LoadResult load_bytes(std::string_view bytes, const std::string& path) { return RecordingReader(bytes, path).read(); }
+
+bool is_recording_file(const std::string& path) {
+  std::array<char, 8> start{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(start.data(), start.size());
+  return file.good() && has_magic({start.data(), start.size()});
+}
+
+}  // namespace mindtorch::trace

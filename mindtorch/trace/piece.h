@@ -1,0 +1,83 @@
+// Piece: a run of events of one track as one chunk holds them, and how it is packed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "mindtorch/trace/column_codec.h"
+#include "mindtorch/trace/recording.h"
+#include "mindtorch/trace/side_rows.h"
+
+namespace mindtorch::trace {
+
+// What the times of a piece are: save() writes nanoseconds, a spilling session writes ticks and maps them when it is read.
+enum class TimeUnit : std::uint8_t { kNanoseconds = 0, kTicks = 1 };
+void encode_unit(TimeUnit unit, ByteWriter& out);
+TimeUnit decode_unit(ByteReader& in, bool has_clock);  // Malformed if they are ticks and there is no clock to map them
+
+// The duration of an event that was open when its piece was written. A PatchedEnd may close it later.
+inline constexpr std::int64_t kStillOpen = -1;
+
+// At most so many events make a piece: what a reader has to be ready for.
+inline constexpr std::size_t kMaxPieceEvents = std::size_t{1} << 20;
+
+// A view; columns are of equal length.
+struct Piece {
+  TrackId track = 0;
+  std::uint64_t first_ordinal = 0;  // position of the first event in its track, counted over the whole recording
+  TimeUnit unit = TimeUnit::kNanoseconds;
+  std::span<const std::int64_t> start;     // in order; ticks are unsigned numbers of the same bits
+  std::span<const std::int64_t> duration;  // kStillOpen if it has no end yet (kTicks)
+  std::span<const NameId> name;
+  std::span<const std::uint64_t> link;
+  std::span<const Device> device;
+  std::span<const EventKind> kind;
+  std::span<const std::uint8_t> flags;
+  EventIndex first_event = 0;  // side rows count from here: a row of event k belongs to event k - first_event of the piece
+  SideRows<std::int64_t> inputs;
+  SideRows<Attribute> attributes;
+  SideRows<StackId> stacks;
+
+  std::size_t size() const { return start.size(); }
+};
+
+// Where a piece that was read lies: rows [first_row, first_row + rows) of the columns.
+struct PieceRows {
+  TrackId track = 0;
+  std::uint64_t first_ordinal = 0;
+  TimeUnit unit = TimeUnit::kNanoseconds;
+  std::size_t first_row = 0;
+  std::size_t rows = 0;
+};
+
+// What a reader knows besides the Recording so far.
+struct PieceContext {
+  bool has_clock = false;    // ticks can be mapped
+  bool newer_minor = false;  // kinds we do not know are read as scopes
+};
+
+// Packs and unpacks pieces; keeps its work space, so use one for many.
+class PieceCodec {
+ public:
+  // Throws InvalidArgument if the piece is too large, inconsistent, or refers to what is not known.
+  void encode(const Piece& piece, Known known, ByteWriter& out);
+  // Appends the piece to the columns and side tables of `into`, whose names, tracks and stacks it refers to. Times and open durations stay
+  // as they are in the file. Throws Malformed, `into` unchanged.
+  PieceRows decode(ByteReader& in, PieceContext context, Recording& into);
+
+  // Rows [first, first + count) of memory events.
+  void encode_memory(const MemoryColumns& memory, std::size_t first, std::size_t count, ByteWriter& out);
+  // Appends to into.memory; Malformed leaves it unchanged.
+  void decode_memory(ByteReader& in, Recording& into);
+
+ private:
+  void encode_links(const Piece& piece, ByteWriter& out);
+  void decode_links(ByteReader& in, std::span<const EventKind> kinds, std::span<std::uint64_t> links);
+  void decode_columns(ByteReader& in, const PieceRows& rows, bool newer_minor, Recording& into);
+  void decode_memory_columns(ByteReader& in, std::size_t first, std::size_t count, Recording& into);
+
+  ColumnCodec columns_;
+};
+
+}  // namespace mindtorch::trace

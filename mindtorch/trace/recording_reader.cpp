@@ -1,0 +1,173 @@
+// RecordingReader.
+#include "mindtorch/trace/recording_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "mindtorch/base/error.h"
+#include "mindtorch/trace/ordering.h"
+
+namespace mindtorch::trace {
+
+RecordingReader::RecordingReader(std::string_view bytes, std::string path) : path_(std::move(path)), chunks_(bytes, path_) {}
+
+LoadResult RecordingReader::read() {
+  read_chunks();
+  if (clock_) {
+    apply_patches();
+    map_ticks();
+    const std::int64_t last_ns = last_time();
+    close_open_events(last_ns);
+    if (!ended_) complete_clock(last_ns);
+  }
+  if (result_.damage) count_damage();
+  put_in_order();
+  return std::move(result_);
+}
+
+void RecordingReader::read_chunks() {
+  const auto damage = [&](std::string_view what, std::uint64_t offset) {
+    result_.damage = fmt::format("{} at byte {}", what, offset);
+    result_.damage_offset = offset;
+  };
+  while (const std::optional<Chunk> chunk = chunks_.next()) {
+    if (ended_) return damage("the file goes on behind its end", chunk->offset);
+    try {
+      take(*chunk);
+    } catch (const Malformed& fault) {
+      return damage(fmt::format("a chunk is malformed ({})", fault.what()), chunk->offset);
+    }
+  }
+  if (chunks_.damage()) return damage(*chunks_.damage(), chunks_.offset());
+  if (!ended_) damage("the recording was not finished: the file ends", chunks_.offset());
+}
+
+void RecordingReader::take(const Chunk& chunk) {
+  ByteReader in(chunk.payload);
+  switch (chunk.type) {
+    case kNamesChunk: decode_names(in, recording_); break;
+    case kTrackChunk: decode_track(in, recording_); break;
+    case kFramesChunk: decode_frames(in, recording_); break;
+    case kStacksChunk: decode_stacks(in, recording_); break;
+    case kClockChunk: clock_ = decode_clock(in); break;
+    case kEventsChunk: pieces_.push_back(codec_.decode(in, {clock_.has_value(), chunks_.newer_minor()}, recording_)); break;
+    case kMemoryChunk: take_timed(in, recording_.memory, ticked_memory_, [&] { codec_.decode_memory(in, recording_); }); break;
+    case kTagsChunk: take_timed(in, recording_.memory_tags, ticked_tags_, [&] { decode_tags(in, recording_); }); break;
+    case kStepsChunk: take_timed(in, recording_.steps, ticked_steps_, [&] { decode_steps(in, recording_); }); break;
+    case kPatchesChunk: std::ranges::copy(decode_patches(in), std::back_inserter(patches_)); break;
+    case kSummaryChunk: decode_summary(in, recording_); break;
+    case kEndChunk: ended_ = true; break;
+    default:
+      if (!chunks_.newer_minor()) throw Malformed("it is of unknown type");
+      return;
+  }
+  if (in.left() > 0 && !chunks_.newer_minor()) throw Malformed("it has bytes left over");
+}
+
+template <class Rows, class Decode>
+void RecordingReader::take_timed(ByteReader& in, const Rows& rows, std::vector<Range>& ticked, Decode&& decode) {
+  const TimeUnit unit = decode_unit(in, clock_.has_value());
+  const std::size_t first = rows.size();
+  decode();
+  if (unit == TimeUnit::kTicks) ticked.push_back({first, rows.size()});
+}
+
+void RecordingReader::apply_patches() {
+  std::vector<PieceRows> by_ordinal = pieces_;
+  const auto key = [](const auto& piece) { return std::pair(piece.track, piece.first_ordinal); };
+  std::ranges::sort(by_ordinal, {}, key);
+  for (const PatchedEnd& patch : patches_) {
+    auto piece = std::ranges::upper_bound(by_ordinal, std::pair(patch.track, patch.ordinal), {}, key);
+    if (piece == by_ordinal.begin()) continue;
+    --piece;
+    const std::uint64_t position = patch.ordinal - piece->first_ordinal;
+    if (piece->track != patch.track || position >= piece->rows || piece->unit != TimeUnit::kTicks) continue;
+    const std::size_t row = piece->first_row + position;
+    EventColumns& events = recording_.events;
+    if (events.duration_ns[row] != kStillOpen) continue;
+    const auto start = static_cast<std::uint64_t>(events.start_ns[row]);
+    events.duration_ns[row] = patch.end_tick > start ? static_cast<std::int64_t>(patch.end_tick - start) : 0;
+    events.flags[row] |= patch.flags;
+  }
+}
+
+void RecordingReader::map_ticks() {
+  const TickLine line(*clock_);
+  const auto to_ns = [&](std::int64_t& time) { time = line.to_ns(static_cast<std::uint64_t>(time)); };
+  EventColumns& events = recording_.events;
+  for (const PieceRows& piece : pieces_) {
+    if (piece.unit != TimeUnit::kTicks) continue;
+    for (std::size_t row = piece.first_row; row < piece.first_row + piece.rows; ++row) {
+      std::int64_t end =
+          static_cast<std::int64_t>(static_cast<std::uint64_t>(events.start_ns[row]) + static_cast<std::uint64_t>(events.duration_ns[row]));
+      to_ns(events.start_ns[row]);
+      if (events.duration_ns[row] == kStillOpen) continue;
+      to_ns(end);
+      events.duration_ns[row] = std::max<std::int64_t>(0, end - events.start_ns[row]);
+    }
+  }
+  for (const auto& [first, last] : ticked_memory_)
+    std::for_each(&recording_.memory.time_ns[first], recording_.memory.time_ns.data() + last, to_ns);
+  for (const auto& [first, last] : ticked_tags_) {
+    for (std::size_t i = first; i < last; ++i) to_ns(recording_.memory_tags[i].time_ns);
+  }
+  for (const auto& [first, last] : ticked_steps_) {
+    for (std::size_t i = first; i < last; ++i) to_ns(recording_.steps[i].time_ns);
+  }
+}
+
+std::int64_t RecordingReader::last_time() const {
+  std::int64_t last = recording_.clock.end_ns;
+  const EventColumns& events = recording_.events;
+  for (std::size_t i = 0; i < events.size(); ++i)
+    last = std::max(last, events.start_ns[i] + std::max<std::int64_t>(0, events.duration_ns[i]));
+  for (const std::int64_t time : recording_.memory.time_ns) last = std::max(last, time);
+  for (const MemoryTag& tag : recording_.memory_tags) last = std::max(last, tag.time_ns);
+  for (const StepMark& mark : recording_.steps) last = std::max(last, mark.time_ns);
+  return std::min(last, kFarthestNs);
+}
+
+void RecordingReader::close_open_events(std::int64_t last_ns) {
+  EventColumns& events = recording_.events;
+  std::vector<std::uint64_t> open(recording_.tracks.size());
+  for (const PieceRows& piece : pieces_) {
+    for (std::size_t row = piece.first_row; row < piece.first_row + piece.rows; ++row) {
+      if (events.duration_ns[row] != kStillOpen) continue;
+      events.duration_ns[row] = std::max<std::int64_t>(0, last_ns - events.start_ns[row]);
+      events.flags[row] |= kUnfinished;
+      ++open[piece.track];
+    }
+  }
+  for (std::size_t t = 0; t < open.size(); ++t) {
+    if (open[t] == 0) continue;
+    const Track& track = recording_.tracks[t];
+    recording_.losses.push_back({LossReason::kUnfinished, open[t],
+                                 fmt::format("{} {}", track.kind == Track::Kind::kThread ? "thread" : "stream", track.id),
+                                 "still open when the recording ended"});
+  }
+}
+
+void RecordingReader::complete_clock(std::int64_t last_ns) {
+  ClockInfo& clock = recording_.clock;
+  clock.base_unix_ns = clock_->base_unix_ns;
+  clock.end_ns = last_ns;
+  if (clock.domains.empty()) clock.domains.push_back({clock_->name, 1e9 / clock_->ns_per_tick, clock_->error_bound_ns, clock_->samples});
+}
+
+void RecordingReader::count_damage() {
+  std::uint64_t promised = 0;
+  for (const Track& track : recording_.tracks) promised += track.event_count;
+  const std::uint64_t read = recording_.events.size();
+  // Where the file does not say how many there should be, at least the chunk that is broken or missing is lost.
+  recording_.losses.push_back({LossReason::kDamagedFile, promised > read ? promised - read : 1, path_, *result_.damage});
+}
+
+void RecordingReader::put_in_order() {
+  std::vector<TrackId> track_of_event;
+  track_of_event.reserve(recording_.events.size());
+  for (const PieceRows& piece : pieces_) track_of_event.insert(track_of_event.end(), piece.rows, piece.track);
+  order_events(recording_, track_of_event);
+  order_marks(recording_);
+}
+
+}  // namespace mindtorch::trace

@@ -1,0 +1,55 @@
+// RecordingReader: the bytes of a recording file become a Recording, up to the first damage.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mindtorch/trace/chunk_file.h"
+#include "mindtorch/trace/clock_mapping.h"
+#include "mindtorch/trace/file.h"
+#include "mindtorch/trace/piece.h"
+#include "mindtorch/trace/recording_chunks.h"
+
+namespace mindtorch::trace {
+
+// For one file; `bytes` must stay until read() returns.
+class RecordingReader {
+ public:
+  // Throws InvalidArgument as load() does.
+  RecordingReader(std::string_view bytes, std::string path);
+  LoadResult read();
+
+ private:
+  // Rows whose times are still ticks.
+  struct Range {
+    std::size_t first, last;
+  };
+
+  void read_chunks();
+  void take(const Chunk& chunk);
+  template <class Rows, class Decode>
+  void take_timed(ByteReader& in, const Rows& rows, std::vector<Range>& ticked, Decode&& decode);
+
+  void apply_patches();
+  void map_ticks();
+  std::int64_t last_time() const;
+  void close_open_events(std::int64_t last_ns);
+  void complete_clock(std::int64_t last_ns);
+  void count_damage();
+  void put_in_order();
+
+  std::string path_;
+  ChunkReader chunks_;
+  PieceCodec codec_;
+  LoadResult result_;
+  Recording& recording_ = result_.recording;
+  bool ended_ = false;
+  std::optional<ClockMapping> clock_;
+  std::vector<PieceRows> pieces_;
+  std::vector<Range> ticked_memory_, ticked_tags_, ticked_steps_;
+  std::vector<PatchedEnd> patches_;
+};
+
+}  // namespace mindtorch::trace

@@ -1,0 +1,70 @@
+// RecordingWriter: a recording written bit by bit. save() writes a whole one through it; a spilling session appends sealed pieces while
+// recording goes on and may be killed at any moment: what was written until then is readable.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "mindtorch/trace/bytes.h"
+#include "mindtorch/trace/chunk_file.h"
+#include "mindtorch/trace/clock_mapping.h"
+#include "mindtorch/trace/piece.h"
+#include "mindtorch/trace/recording.h"
+#include "mindtorch/trace/recording_chunks.h"
+
+namespace mindtorch::trace {
+
+// All calls from one thread at a time; each makes one write() of one chunk (names and stacks: one for every few MB). What a call refers to
+// (names, tracks, stacks, and for ticks a clock) must have been added before. Wrong arguments throw InvalidArgument. IoError means that the
+// last chunk did not make it into the file, which is otherwise unharmed: the call may be repeated.
+class RecordingWriter {
+ public:
+  // `fd` must be at the start of an empty file and outlive the writer; `path` is for errors.
+  RecordingWriter(int fd, std::string path, int zstd_level = 1);
+
+  // Names first_id, first_id + 1, ...; those written before are skipped, so that a caller may hand over all it has. Name 0 is always "".
+  void add_names(NameId first_id, std::span<const std::string_view> names);
+  NameId name_count() const noexcept { return static_cast<NameId>(names_); }
+  // A new track has the id track_count(). Adding one again replaces what was said about it. event_count may be 0, for unknown.
+  void add_track(TrackId id, const Track& track);
+  TrackId track_count() const noexcept { return static_cast<TrackId>(tracks_); }
+  // Frames and stacks of `stacks` that have not been written yet.
+  void add_stacks(const Stacks& stacks);
+  // Says how ticks become nanoseconds. The last mapping holds for all ticks of the file.
+  void add_clock(const ClockMapping& mapping);
+
+  void add_piece(const Piece& piece);
+  // Memory events, tags and steps in order of time. With kTicks, their time_ns holds ticks.
+  void add_memory(const MemoryColumns& memory, TimeUnit unit);
+  void add_memory(const MemoryColumns& memory, std::size_t first, std::size_t count, TimeUnit unit);
+  void add_tags(std::span<const MemoryTag> tags, TimeUnit unit);
+  void add_steps(std::span<const StepMark> steps, TimeUnit unit);
+  // Ends of events that were open in their piece. What stays open is read as unfinished and counted as such.
+  void add_patches(std::span<const PatchedEnd> patches);
+
+  // Options, metadata, losses, memory baselines, clock and trace id of `recording`. May be called again: the last one counts.
+  void add_summary(const Recording& recording);
+  // Marks the file as complete. Nothing may be added afterwards.
+  void finish();
+
+  std::uint64_t bytes_written() const noexcept { return chunks_.offset(); }
+
+ private:
+  template <class Encode>
+  void write(ChunkType type, Encode&& encode);
+  void require_clock(TimeUnit unit) const;
+
+  ChunkWriter chunks_;
+  ByteWriter bytes_;
+  PieceCodec codec_;
+  std::size_t names_ = 1;
+  std::size_t tracks_ = 0;
+  std::size_t frames_ = 0;
+  std::size_t stacks_ = 0;
+  bool has_clock_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace mindtorch::trace

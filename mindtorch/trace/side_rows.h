@@ -1,0 +1,44 @@
+// Rows of a side table in a file: each distinct row once, as most ops are called with the arguments of the step before.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "mindtorch/trace/column_codec.h"
+#include "mindtorch/trace/recording.h"
+
+namespace mindtorch::trace {
+
+// At most so many values of one side table go into a piece: what a reader has to be ready for.
+inline constexpr std::size_t kMaxPieceValues = std::size_t{1} << 25;
+
+// Rows of a side table, not owned.
+template <class T>
+struct SideRows {
+  std::span<const EventIndex> events;
+  std::span<const std::uint64_t> offsets;  // one more than events: values of events[k] are values[offsets[k] .. offsets[k+1])
+  std::span<const T> values;
+
+  SideRows() = default;
+  SideRows(const SideTable<T>& table) : events(table.events), offsets(table.offsets), values(table.values) {}  // NOLINT: a view, like span
+  std::span<const T> row(std::size_t k) const { return values.subspan(offsets[k], offsets[k + 1] - offsets[k]); }
+  std::uint64_t value_count() const { return events.empty() ? 0 : offsets[events.size()] - offsets[0]; }  // of all rows together
+};
+
+// How many of each there are: what ids must stay below.
+struct Known {
+  std::size_t names = 0;
+  std::size_t stacks = 0;
+};
+
+// The rows of `events` events from first_event on; a row of event k is written as one of event k - first_event. Throws InvalidArgument if a
+// row is of none of them, refers to what is not known, or if there are more than kMaxPieceValues values.
+template <class T>
+void encode_rows(const SideRows<T>& rows, EventIndex first_event, std::size_t events, Known known, ColumnCodec& columns, ByteWriter& out);
+
+// Appends rows to `table`, one of event e as one of event first_event + e. Throws Malformed in the same cases; the table may then hold part
+// of the rows.
+template <class T>
+void decode_rows(ByteReader& in, ColumnCodec& columns, EventIndex first_event, std::size_t events, Known known, SideTable<T>& table);
+
+}  // namespace mindtorch::trace

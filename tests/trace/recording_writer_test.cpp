@@ -1,0 +1,318 @@
+// RecordingWriter as a spilling session uses it: pieces in ticks while recording goes on, killed at any moment.
+#include "mindtorch/trace/recording_writer.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "mindtorch/base/error.h"
+#include "mindtorch/base/file.h"
+#include "mindtorch/trace/file.h"
+#include "tests/trace/temporary_directory.h"
+
+namespace mindtorch::trace {
+namespace {
+
+// Events of one segment of a thread's log, in ticks.
+struct Segment {
+  std::vector<std::int64_t> start, duration;
+  std::vector<NameId> name;
+  std::vector<std::uint64_t> link;
+  std::vector<Device> device;
+  std::vector<EventKind> kind;
+  std::vector<std::uint8_t> flags;
+  SideTable<std::int64_t> inputs;
+  SideTable<Attribute> attributes;
+  SideTable<StackId> stacks;
+
+  void add(std::int64_t start_tick, std::int64_t ticks, NameId name_id = 1) {
+    start.push_back(start_tick);
+    duration.push_back(ticks);
+    name.push_back(name_id);
+    link.push_back(0);
+    device.emplace_back();
+    kind.push_back(EventKind::kOp);
+    flags.push_back(0);
+  }
+  Piece piece(TrackId track, std::uint64_t first_ordinal, TimeUnit unit = TimeUnit::kTicks) const {
+    return {.track = track,
+            .first_ordinal = first_ordinal,
+            .unit = unit,
+            .start = start,
+            .duration = duration,
+            .name = name,
+            .link = link,
+            .device = device,
+            .kind = kind,
+            .flags = flags,
+            .inputs = inputs,
+            .attributes = attributes,
+            .stacks = stacks};
+  }
+};
+
+class RecordingWriterTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    fd_ = ::open(path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    ASSERT_GE(fd_, 0);
+    writer_.emplace(fd_, path());
+  }
+  void TearDown() override { ::close(fd_); }
+
+  std::string path() const { return directory_.file("spill.mtrec"); }
+  LoadResult loaded() const { return load(path()); }
+  void add_thread() { writer_->add_track(writer_->track_count(), {.pid = 1, .id = 100 + writer_->track_count(), .number = 1}); }
+  // One name, one clock (2 ns a tick, tick 1000 is timeline zero) and two threads.
+  void begin() {
+    writer_->add_names(0, std::vector<std::string_view>{"", "op"});
+    writer_->add_clock({.tick0 = 1000, .ns0 = 0, .ns_per_tick = 2, .base_unix_ns = 77, .name = "tsc", .error_bound_ns = 5, .samples = 3});
+    add_thread();
+    add_thread();
+  }
+
+  TemporaryDirectory directory_;
+  int fd_ = -1;
+  std::optional<RecordingWriter> writer_;
+};
+
+TEST_F(RecordingWriterTest, TicksAreMappedWithTheLastClock) {
+  begin();
+  Segment segment;
+  segment.add(1000, 10);
+  segment.add(1500, 20);
+  writer_->add_piece(segment.piece(0, 0));
+  writer_->add_steps(std::vector<StepMark>{{1200, 7}}, TimeUnit::kTicks);
+  writer_->add_tags(std::vector<MemoryTag>{{1300, 0xABC, MemoryCategory::kGradient}}, TimeUnit::kTicks);
+  MemoryColumns memory;
+  memory.resize(1);
+  memory.time_ns[0] = 1400, memory.track[0] = 1, memory.address[0] = 0xABC, memory.bytes[0] = 64;
+  memory.device[0] = {DeviceType::kNpu, 2}, memory.total_allocated[0] = 64, memory.total_reserved[0] = 128;
+  writer_->add_memory(memory, TimeUnit::kTicks);
+  writer_->add_clock({.tick0 = 1000, .ns0 = 50, .ns_per_tick = 3, .base_unix_ns = 78});
+  Recording summary;
+  summary.clock = {.base_unix_ns = 78, .start_ns = 50, .end_ns = 9999, .domains = {}};
+  summary.trace_id = "id";
+  writer_->add_summary(summary);
+  writer_->finish();
+
+  const LoadResult result = loaded();
+  const Recording& r = result.recording;
+  EXPECT_FALSE(result.damage.has_value());
+  ASSERT_EQ(check_invariants(r), "");
+  EXPECT_EQ(r.events.start_ns[1], 50 + 500 * 3);
+  EXPECT_EQ(r.events.duration_ns[1], 20 * 3);
+  EXPECT_EQ(r.steps[0], (StepMark{50 + 600, 7}));
+  EXPECT_EQ(r.memory_tags[0].time_ns, 50 + 900);
+  EXPECT_EQ(r.memory.time_ns[0], 50 + 1200);
+  EXPECT_EQ(r.memory.device[0], (Device{DeviceType::kNpu, 2}));
+  EXPECT_EQ(r.clock, summary.clock);
+  EXPECT_EQ(r.trace_id, "id");
+  EXPECT_TRUE(r.losses.empty());
+}
+
+TEST_F(RecordingWriterTest, AKilledSessionKeepsNamesTracksAndEvents) {
+  begin();
+  Segment first, second, other;
+  first.add(1000, 10);
+  other.add(1001, 10);
+  second.add(2000, 10);
+  writer_->add_piece(first.piece(0, 0));
+  writer_->add_piece(other.piece(1, 0));
+  writer_->add_piece(second.piece(0, 1));
+  const LoadResult result = loaded();
+  const Recording& r = result.recording;
+  ASSERT_TRUE(result.damage.has_value());
+  EXPECT_EQ(result.damage_offset, writer_->bytes_written());
+  ASSERT_EQ(check_invariants(r), "");
+  ASSERT_EQ(r.tracks.size(), 2u);
+  EXPECT_EQ(r.tracks[0].event_count, 2u);
+  EXPECT_EQ(r.tracks[1].id, 101);
+  EXPECT_EQ(r.name(0), "op");
+  EXPECT_EQ(r.clock.base_unix_ns, 77);
+  EXPECT_EQ(r.clock.end_ns, 2020);
+  ASSERT_EQ(r.clock.domains.size(), 1u);
+  EXPECT_EQ(r.clock.domains[0], (ClockDomain{"tsc", 5e8, 5, 3}));
+  ASSERT_EQ(r.losses.size(), 1u);
+  EXPECT_EQ(r.losses[0].reason, LossReason::kDamagedFile);
+  EXPECT_EQ(r.losses[0].where, path());
+}
+
+TEST_F(RecordingWriterTest, AFileCutOffAnywhereIsASoundPrefix) {
+  begin();
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    Segment segment;
+    for (int k = 0; k < 20; ++k) segment.add(static_cast<std::int64_t>(1000 + i * 100) + k, k == 7 ? kStillOpen : k);
+    writer_->add_piece(segment.piece(0, i * 20));
+    writer_->add_patches(std::vector<PatchedEnd>{{0, i * 20 + 7, 9000, kAsync}});
+  }
+  writer_->finish();
+  const std::string bytes = read_file(path());
+  for (std::size_t size = 16; size < bytes.size(); ++size) {
+    const LoadResult result = load_bytes(std::string_view(bytes).substr(0, size), "test");
+    ASSERT_TRUE(result.damage.has_value()) << size;
+    ASSERT_EQ(check_invariants(result.recording), "") << size;
+    ASSERT_EQ(result.recording.events.size() % 20, 0u) << size;
+  }
+  EXPECT_EQ(load_bytes(bytes, "test").recording.events.size(), 100u);
+}
+
+TEST_F(RecordingWriterTest, PatchesCloseOpenEventsWhateverPieceTheyLieIn) {
+  begin();
+  Segment first, second;
+  first.add(1000, kStillOpen);
+  first.add(1010, 5);
+  second.add(1100, kStillOpen);
+  second.add(1110, kStillOpen);
+  writer_->add_piece(first.piece(0, 0));
+  writer_->add_piece(second.piece(0, 2));
+  writer_->add_patches(std::vector<PatchedEnd>{{0, 3, 1120, 0}, {0, 0, 1200, kAsync}, {0, 1, 5000, 0}, {1, 0, 5000, 0}, {0, 99, 5000, 0}});
+  writer_->finish();
+  const Recording r = loaded().recording;
+  ASSERT_EQ(check_invariants(r), "");
+  EXPECT_EQ(r.events.duration_ns[0], 400);
+  EXPECT_EQ(r.events.flags[0], kAsync);
+  EXPECT_EQ(r.events.duration_ns[1], 10) << "an event that has an end keeps it";
+  EXPECT_EQ(r.events.duration_ns[3], 20);
+  EXPECT_EQ(r.events.flags[2], kUnfinished);
+  EXPECT_EQ(r.events.end_ns(2), 400) << "the last known time";
+  ASSERT_EQ(r.losses.size(), 1u);
+  EXPECT_EQ(r.losses[0], (Loss{LossReason::kUnfinished, 1, "thread 100", "still open when the recording ended"}));
+}
+
+TEST_F(RecordingWriterTest, AnEventOpenInAFinishedFileEndsWithTheRecording) {
+  begin();
+  Segment segment;
+  segment.add(1000, kStillOpen);
+  writer_->add_piece(segment.piece(1, 0));
+  Recording summary;
+  summary.clock.end_ns = 5000;
+  writer_->add_summary(summary);
+  writer_->finish();
+  EXPECT_EQ(loaded().recording.events.duration_ns[0], 5000);
+}
+
+TEST_F(RecordingWriterTest, SideDataStaysWithItsEvent) {
+  begin();
+  Stacks stacks;
+  stacks.frames = {{1, 1, 5}};
+  stacks.frame_ids = {0};
+  stacks.offsets = {0, 1};
+  writer_->add_stacks(stacks);
+  Segment segment;
+  for (int i = 0; i < 4; ++i) segment.add(1000 + i, 1);
+  segment.inputs.add(2, std::vector<std::int64_t>{0});
+  segment.attributes.add(1, std::vector<Attribute>{{1, Attribute::Type::kText, 1}});
+  segment.stacks.add(3, std::vector<StackId>{0});
+  writer_->add_piece(segment.piece(1, 0));
+  stacks.frames.push_back({1, 0, 6});
+  stacks.frame_ids.push_back(1);
+  stacks.offsets.push_back(2);
+  writer_->add_stacks(stacks);
+  segment.stacks.values[0] = 1;
+  writer_->add_piece(segment.piece(0, 0));
+  writer_->finish();
+  const Recording r = loaded().recording;
+  ASSERT_EQ(check_invariants(r), "");
+  EXPECT_EQ(r.inputs.events, (std::vector<EventIndex>{2, 6}));
+  EXPECT_EQ(r.attributes.events, (std::vector<EventIndex>{1, 5}));
+  EXPECT_EQ(r.stacks.of_event.find(3)[0], 1u);
+  EXPECT_EQ(r.stacks.of_event.find(7)[0], 0u);
+  EXPECT_EQ(r.stacks.frames[1].line, 6);
+}
+
+TEST_F(RecordingWriterTest, PiecesThatComeOutOfOrderArePutInOrder) {
+  begin();
+  Segment early, late;
+  early.add(1000, 1);
+  late.add(2000, 1);
+  late.add(1500, 1);  // a device that reports late
+  writer_->add_piece(late.piece(0, 1));
+  writer_->add_piece(early.piece(0, 0));
+  writer_->finish();
+  const Recording r = loaded().recording;
+  ASSERT_EQ(check_invariants(r), "");
+  EXPECT_EQ(r.events.start_ns[0], 0);
+  EXPECT_EQ(r.events.start_ns[2], 2000);
+}
+
+TEST_F(RecordingWriterTest, NamesMayBeHandedOverAgain) {
+  writer_->add_names(0, std::vector<std::string_view>{"", "a"});
+  writer_->add_names(0, std::vector<std::string_view>{"", "a", "b"});
+  writer_->add_names(2, std::vector<std::string_view>{"b"});
+  writer_->add_names(3, std::vector<std::string_view>{"c"});
+  EXPECT_EQ(writer_->name_count(), 4u);
+  EXPECT_EQ(loaded().recording.names, (std::vector<std::string>{"", "a", "b", "c"}));
+}
+
+TEST_F(RecordingWriterTest, TheLastWordAboutATrackCounts) {
+  begin();
+  writer_->add_track(0, {.pid = 1, .id = 100, .number = 1, .name = "worker"});
+  EXPECT_EQ(writer_->track_count(), 2u);
+  EXPECT_EQ(loaded().recording.tracks[0].name, "worker");
+}
+
+TEST_F(RecordingWriterTest, WhatAReaderCouldNotReadIsRefused) {
+  Segment segment;
+  segment.add(1, 1);
+  EXPECT_THROW(writer_->add_piece(segment.piece(0, 0)), InvalidArgument) << "no clock";
+  EXPECT_THROW(writer_->add_piece(segment.piece(0, 0, TimeUnit::kNanoseconds)), InvalidArgument) << "no track";
+  EXPECT_THROW(writer_->add_clock({.ns_per_tick = 0}), InvalidArgument);
+  EXPECT_THROW(writer_->add_names(5, std::vector<std::string_view>{"gap"}), InvalidArgument);
+  EXPECT_THROW(writer_->add_track(3, {}), InvalidArgument);
+  EXPECT_THROW(writer_->add_steps(std::vector<StepMark>{{1, 1}}, TimeUnit::kTicks), InvalidArgument);
+  begin();
+  const auto refused = [&](auto&& change) {
+    Segment broken;
+    broken.add(1, 1);
+    change(broken);
+    EXPECT_THROW(writer_->add_piece(broken.piece(0, 0)), InvalidArgument);
+  };
+  refused([](Segment& s) { s.name[0] = 2; });
+  refused([](Segment& s) { s.duration[0] = -2; });
+  refused([](Segment& s) { s.flags.clear(); });
+  refused([](Segment& s) { s.kind[0] = static_cast<EventKind>(99); });
+  refused([](Segment& s) { s.inputs.add(1, std::vector<std::int64_t>{0}); });
+  refused([](Segment& s) { s.inputs.add(0, std::vector<std::int64_t>{7}); });
+  refused([](Segment& s) { s.stacks.add(0, std::vector<StackId>{0}); });
+  refused([](Segment& s) { s.attributes.add(0, std::vector<Attribute>{{2, Attribute::Type::kInt, 0}}); });
+  Recording summary;
+  summary.metadata["key"] = "{";
+  EXPECT_THROW(writer_->add_summary(summary), InvalidArgument);
+  writer_->finish();
+  EXPECT_THROW(writer_->add_piece(segment.piece(0, 0)), InvalidArgument) << "finished";
+  EXPECT_FALSE(loaded().damage.has_value()) << "nothing of what was refused is in the file";
+}
+
+TEST_F(RecordingWriterTest, AFullDiskIsAnIoErrorAndTheCallMayBeRepeated) {
+  begin();
+  Segment segment;
+  std::uint32_t state = 1;
+  for (int i = 0; i < 20'000; ++i) segment.add((state = state * 1664525 + 1013904223) >> 4, 1);
+  std::ranges::sort(segment.start);
+  writer_->add_piece(segment.piece(0, 0));
+  const std::uint64_t good = writer_->bytes_written();
+
+  // A file size limit stands for the full disk: the write comes back short, then fails.
+  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit old_limit{};
+  ::getrlimit(RLIMIT_FSIZE, &old_limit);
+  const rlimit limit{good + 1000, old_limit.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  EXPECT_THROW(writer_->add_piece(segment.piece(0, 20'000)), IoError);
+  ::setrlimit(RLIMIT_FSIZE, &old_limit);
+  std::signal(SIGXFSZ, old_handler);
+
+  EXPECT_EQ(std::filesystem::file_size(path()), good) << "no torn chunk stays behind";
+  writer_->add_piece(segment.piece(0, 20'000));
+  writer_->finish();
+  const LoadResult result = loaded();
+  EXPECT_FALSE(result.damage.has_value());
+  EXPECT_EQ(result.recording.events.size(), 40'000u);
+}
+
+}  // namespace
+}  // namespace mindtorch::trace
