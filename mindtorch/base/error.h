@@ -23,6 +23,12 @@ class InvalidArgument : public Error {
   using Error::Error;
 };
 
+// A wrong argument where torch answers with AssertionError (Python: one class that is both ValueError and AssertionError).
+class ArgumentAssertion : public InvalidArgument {
+ public:
+  using InvalidArgument::InvalidArgument;
+};
+
 // A wrong index (Python: IndexError).
 class OutOfRange : public Error {
  public:
