@@ -1,0 +1,46 @@
+// Activities: what a profile watches, the host (CPU) and devices, as torch.profiler.ProfilerActivity names them.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mindtorch/trace/event.h"
+
+namespace mindtorch::profiler {
+
+// Numbers are torch's. kNpu is torch's PrivateUse1. XPU, HPU and MTIA have names but nobody here watches them: a profile refuses them.
+enum class Activity : std::uint8_t { kCpu = 0, kXpu = 1, kCuda = 2, kHpu = 3, kMtia = 4, kNpu = 5 };
+
+std::string_view activity_name(Activity activity);  // "CPU", "XPU", "CUDA", "HPU", "MTIA", "NPU"
+
+// "cpu", "NPU", "ProfilerActivity.CUDA", "PrivateUse1", "gpu": letters of any case, after the last dot. Throws InvalidArgument for anything
+// else.
+Activity parse_activity(std::string_view text);
+
+// The kind of device an activity is about; nothing for those that cannot be watched.
+std::optional<trace::DeviceType> device_type_of(Activity activity);
+
+// What a user asks for. Default constructed it means "whatever this machine supports", which differs from an empty list.
+class Activities {
+ public:
+  Activities() = default;
+  Activities(std::initializer_list<Activity> list) : list_(list), specified_(true) {}
+  explicit Activities(std::vector<Activity> list) : list_(std::move(list)), specified_(true) {}
+
+  bool specified() const noexcept { return specified_; }
+  const std::vector<Activity>& list() const noexcept { return list_; }
+
+ private:
+  std::vector<Activity> list_;
+  bool specified_ = false;
+};
+
+// `list` in the order of the enum. Throws ArgumentAssertion if it is empty, InvalidArgument if an activity is there twice or cannot be
+// watched by anyone. Whether a device is present now is not asked here: that is a warning, not an error.
+std::vector<Activity> checked_activities(std::vector<Activity> list);
+
+}  // namespace mindtorch::profiler

@@ -1,0 +1,61 @@
+// ProfileOptions: the arguments of torch.profiler.profile, with torch's names and defaults.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mindtorch/profiler/activity.h"
+#include "mindtorch/profiler/observer.h"
+#include "mindtorch/profiler/schedule.h"
+#include "mindtorch/record/clock.h"
+#include "mindtorch/record/session.h"
+
+namespace mindtorch::profiler {
+
+class Profile;
+
+using TraceReadyCallback = std::function<void(Profile&)>;
+using TraceIdCallback = std::function<std::string()>;
+
+// torch's _ExperimentalConfig, and what torch has no option for.
+struct ExperimentalConfig {
+  // False: only the thread that starts the trace and the threads it hands work to. (torch's default is false; its users are surprised.)
+  bool profile_all_threads = true;
+  // How much memory events may take, and what happens then: grow, keep the last steps, or spill to a file.
+  record::Budget budget;
+  // The trace is only exported: events() and key_averages() are refused. Switched off, with a warning, by with_stack.
+  bool trace_only = false;
+
+  // What torch's options of these names switch on is always on here: they are accepted and change nothing.
+  bool verbose = false;                       // stacks are whole whenever with_stack is on
+  bool capture_overload_names = false;        // kept whenever the host knows them
+  bool enable_cuda_sync_events = false;       // kept whenever the source gives them
+  bool expose_kineto_event_metadata = false;  // the attributes of an event can always be read
+
+  // Hardware counters are not recorded: a profile that asks for them warns and goes on without.
+  std::vector<std::string> profiler_metrics;
+  std::vector<std::string> performance_events;
+};
+
+struct ProfileOptions {
+  Activities activities;              // not said: supported_activities()
+  Schedule schedule;                  // none: every step is recorded, and there are no "ProfilerStep#N" scopes
+  TraceReadyCallback on_trace_ready;  // called when a cycle has been recorded, and by stop() while recording
+  bool record_shapes = false;         // arguments of ops: sizes, strides, types, scalars
+  bool profile_memory = false;        // allocations and frees
+  bool with_stack = false;            // call stacks of ops and scopes
+  bool with_flops = false;            // needs shapes, so they are recorded too
+  bool with_modules = false;          // calls of modules
+  ExperimentalConfig experimental_config;
+  std::shared_ptr<ExecutionObserver> execution_trace_observer;
+  bool acc_events = false;                   // events() and key_averages() are about all cycles, not only the last
+  TraceIdCallback custom_trace_id_callback;  // called once a cycle; none: a random UUID
+  std::optional<double>
+      post_processing_timeout_s;   // accepted, must not be negative; events are read lazily, so there is nothing to cut short
+  record::Clock* clock = nullptr;  // not owned; null: the system's
+};
+
+}  // namespace mindtorch::profiler

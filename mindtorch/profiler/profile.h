@@ -1,0 +1,153 @@
+// Profile: the C++ twin of torch.profiler.profile. It starts, steps and stops recording, and answers questions about what was recorded.
+//
+//   profiler::Profile p({.schedule = profiler::schedule({.wait = 1, .warmup = 1, .active = 3}), .record_shapes = true});
+//   p.start();
+//   for (const Batch& batch : data) { train(batch); p.step(); }
+//   p.stop();
+//
+// Calls come from one thread at a time and not from inside the profile's own callbacks; the program being profiled may use any threads.
+// A call that breaks the order of calls throws and changes nothing. Every other failure (a callback's exception, a warning that Python
+// turns into an exception) comes out of the call in which it happened, after that call has done all its work: the profile can be used on.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mindtorch/profiler/activity.h"
+#include "mindtorch/profiler/first_failure.h"
+#include "mindtorch/profiler/options.h"
+#include "mindtorch/profiler/recorder.h"
+#include "mindtorch/profiler/results.h"
+#include "mindtorch/profiler/schedule.h"
+#include "mindtorch/profiler/warning.h"
+#include "mindtorch/trace/recording.h"
+
+namespace mindtorch::profiler {
+
+// What the profiler itself took, of the last trace (torch: _stats). Nanoseconds.
+struct Overhead {
+  std::int64_t prepare_ns = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t stop_ns = 0;
+  std::int64_t window_ns = 0;  // from the end of start to the beginning of stop
+  std::int64_t bytes = 0;      // of events and side data when it stopped
+  std::uint64_t events = 0;
+};
+
+class Profile {
+ public:
+  // Throws InvalidArgument (activities, a negative post_processing_timeout_s), ArgumentAssertion (no activities), and what schedule(0)
+  // throws. Records nothing yet.
+  explicit Profile(ProfileOptions options = {});
+  // With a recorder of the caller's; null: this process's.
+  Profile(ProfileOptions options, std::unique_ptr<Recorder> recorder);
+  // As close(), but never throws: what close() would have thrown becomes a warning.
+  ~Profile();
+  Profile(const Profile&) = delete;
+  Profile& operator=(const Profile&) = delete;
+
+  // --- Recording ---
+
+  // Begins with the action of the present step; may be called again after stop(), the step number goes on. Throws Error if this or any
+  // other profile of the process records; that one is unharmed. If it throws, nothing runs.
+  void start();
+  // The next step begins: does what torch's table says for the actions of the two steps. Throws Error if the profile is not running. What
+  // schedule() throws leaves the step as it was.
+  void step();
+  // Afterwards nothing runs, whatever it throws. Throws AssertionFailed if never started, Error if already stopped.
+  void stop();
+  // The end of torch's `with` block: stop() if running, then the observer's cleanup().
+  void close();
+  // Ends recording and forgets it, without callbacks: for owners that are taken down by a garbage collector.
+  void abandon() noexcept;
+
+  // The parts of start() and stop() (torch: prepare_trace, start_trace, stop_trace), for those who do without steps. Throw AssertionFailed
+  // before prepare_trace(), Error if called in another wrong order.
+  void prepare_trace();
+  void start_trace();
+  void stop_trace();
+
+  // Switches activities of the running trace off and on. Those that are not recorded anyway, and calls outside a trace, have no effect; the
+  // next cycle starts with all activities on.
+  void toggle_collection_dynamic(bool enable, const std::vector<Activity>& activities);
+
+  // --- State ---
+
+  bool running() const noexcept { return started_; }                         // between start() and stop()
+  bool recording_now() const noexcept { return phase_ == Phase::kRunning; }  // and events are being recorded
+  std::int64_t step_num() const noexcept { return step_num_; }
+  ProfilerAction current_action() const noexcept { return current_action_; }
+  bool record_steps() const noexcept { return record_steps_; }  // there is a schedule, so steps are scopes
+  const ProfileOptions& options() const noexcept { return options_; }
+  const std::vector<Activity>& activities() const noexcept { return activities_; }
+  std::optional<std::string> use_device() const;  // "cuda", "npu": the device whose columns a table has
+
+  // Of the present or last cycle; nothing before the first prepare.
+  std::optional<std::string> get_trace_id() const { return trace_id_; }
+  // From the next cycle on. An empty one brings back random ids.
+  void set_custom_trace_id_callback(TraceIdCallback callback) { options_.custom_trace_id_callback = std::move(callback); }
+  // Everything this profile has warned about, each text once; the process's sink (set_warning_sink) has had it too.
+  const std::vector<Warning>& warnings() const noexcept { return warnings_; }
+
+  // --- Metadata ---
+
+  // Top-level values of the trace file. Whenever added, they are in the last cycle and in all that follow.
+  void add_metadata(const std::string& key, std::string_view value);       // as a JSON string
+  void add_metadata_json(const std::string& key, std::string_view value);  // as it is if it is JSON, else as a JSON string
+  void preset_metadata_json(const std::string& key, std::string_view value);
+  const std::map<std::string, std::string>& preset_metadata() const noexcept { return preset_metadata_; }
+
+  // --- What was recorded ---
+
+  // The last cycle, or all of them with acc_events; empty before the first has ended. Stays valid and unchanged (metadata apart) whatever
+  // the profile does later.
+  std::shared_ptr<const trace::Recording> recording() const { return results_.events(); }
+  // Events that are missing and why.
+  std::vector<trace::Loss> losses() const { return recording()->losses; }
+  const Overhead& overhead() const noexcept { return overhead_; }
+
+ private:
+  enum class Phase { kIdle, kPrepared, kRunning };
+  enum class Keep { kNo, kYes };
+
+  ProfilerAction scheduled_action(std::int64_t step) const;
+  void transit(ProfilerAction from, std::optional<ProfilerAction> to, FirstFailure& failure);
+  void end_step();
+  void begin_step();
+  // Adds to warnings(); false if it is there already.
+  bool remember(const std::string& text);
+  void warn_about_options();
+  void warn_about_problems(FirstFailure& failure);
+
+  void prepare();
+  void start_prepared();
+  // Ends the running trace; true if its recording was kept.
+  bool finish(Keep keep, FirstFailure& failure);
+  // Ends whatever is prepared or running and forgets it.
+  void drop_trace(FirstFailure& failure);
+
+  ProfileOptions options_;
+  std::vector<Activity> activities_;
+  std::unique_ptr<Recorder> recorder_;
+  bool record_steps_ = false;
+  std::int64_t step_num_ = 0;
+  ProfilerAction current_action_ = ProfilerAction::kNone;
+  Phase phase_ = Phase::kIdle;
+  bool started_ = false;
+  bool ever_started_ = false;
+  bool needs_cleanup_ = false;
+  bool busy_ = false;
+  std::optional<std::string> trace_id_;
+  std::map<std::string, std::string> preset_metadata_;
+  std::vector<Warning> warnings_;
+  Results results_;
+  Overhead overhead_;
+  std::int64_t window_began_ns_ = 0;
+};
+
+}  // namespace mindtorch::profiler

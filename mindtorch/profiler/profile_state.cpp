@@ -1,0 +1,64 @@
+// Profile: what it says about itself: warnings, metadata, device.
+#include <algorithm>
+
+#include "mindtorch/base/text.h"
+#include "mindtorch/profiler/profile.h"
+
+namespace mindtorch::profiler {
+namespace {
+
+constexpr const char* kTraceOnlyWarning =
+    "trace_only=True is incompatible with with_stack=True (stack traces require event post-processing). Disabling trace_only.";
+constexpr const char* kCountersWarning = "Hardware counters (profiler_metrics, performance_events) are not recorded.";
+
+}  // namespace
+
+bool Profile::remember(const std::string& text) {
+  const Warning warning{WarningCategory::kUser, text};
+  if (std::find(warnings_.begin(), warnings_.end(), warning) != warnings_.end()) return false;
+  warnings_.push_back(warning);
+  return true;
+}
+
+// Options that are accepted but cannot have their full effect.
+void Profile::warn_about_options() {
+  // Said to the sink by schedule() already.
+  if (const auto* cyclic = options_.schedule.target<CyclicSchedule>(); cyclic && cyclic->options().warmup == 0)
+    remember(std::string(kNoWarmupWarning));
+  ExperimentalConfig& config = options_.experimental_config;
+  if (config.trace_only && options_.with_stack) {
+    config.trace_only = false;
+    remember(kTraceOnlyWarning);
+    warn(WarningCategory::kUser, kTraceOnlyWarning);
+  }
+  if (!config.profiler_metrics.empty() || !config.performance_events.empty()) {
+    remember(kCountersWarning);
+    warn(WarningCategory::kUser, kCountersWarning);
+  }
+}
+
+// Once a profile, not in each cycle.
+void Profile::warn_about_problems(FirstFailure& failure) {
+  for (const std::string& problem : recorder_->problems())
+    if (remember(problem)) failure.attempt([&] { warn(WarningCategory::kUser, problem); });
+}
+
+std::optional<std::string> Profile::use_device() const {
+  const auto has = [&](Activity activity) { return std::find(activities_.begin(), activities_.end(), activity) != activities_.end(); };
+  if (has(Activity::kCuda)) return "cuda";
+  if (has(Activity::kNpu)) return "npu";
+  return std::nullopt;
+}
+
+void Profile::add_metadata(const std::string& key, std::string_view value) { results_.set_metadata(key, json_quoted(value)); }
+
+void Profile::add_metadata_json(const std::string& key, std::string_view value) {
+  results_.set_metadata(key, is_json(value) ? std::string(value) : json_quoted(value));
+}
+
+void Profile::preset_metadata_json(const std::string& key, std::string_view value) {
+  preset_metadata_[key] = value;
+  add_metadata_json(key, value);
+}
+
+}  // namespace mindtorch::profiler

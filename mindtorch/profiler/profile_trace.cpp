@@ -1,0 +1,123 @@
+// Profile: one trace, from prepare to stop, and what is said and written on the way.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "mindtorch/base/error.h"
+#include "mindtorch/base/text.h"
+#include "mindtorch/profiler/busy.h"
+#include "mindtorch/profiler/profile.h"
+#include "mindtorch/profiler/trace_id.h"
+
+namespace mindtorch::profiler {
+namespace {
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+constexpr const char* kCyclesWarning =
+    "Warning: Profiler clears events at the end of each cycle. Only events from the current cycle will be reported. To keep events across "
+    "cycles, "
+    "set acc_events=True.";
+
+}  // namespace
+
+void Profile::prepare_trace() {
+  const Busy busy(busy_, "profiler.prepare_trace");
+  if (phase_ == Phase::kRunning) throw_error("profiler.prepare_trace", "a trace is running: call stop_trace() first");
+  prepare();
+}
+
+void Profile::start_trace() {
+  const Busy busy(busy_, "profiler.start_trace");
+  if (!trace_id_) throw AssertionFailed("Profiler must be initialized before starting trace");
+  if (phase_ == Phase::kRunning) throw_error("profiler.start_trace", "a trace is running: call stop_trace() first");
+  FirstFailure failure;
+  if (phase_ == Phase::kIdle) failure.attempt([&] { prepare(); });
+  if (phase_ == Phase::kPrepared) failure.attempt([&] { start_prepared(); });
+  if (phase_ == Phase::kRunning) failure.attempt([&] { recorder_->mark_step(step_num_); });
+  failure.rethrow_if_any();
+}
+
+void Profile::stop_trace() {
+  const Busy busy(busy_, "profiler.stop_trace");
+  if (!trace_id_) throw AssertionFailed("Profiler must be initialized before stopping trace");
+  if (phase_ != Phase::kRunning) throw_error("profiler.stop_trace", "no trace is running");
+  FirstFailure failure;
+  finish(Keep::kYes, failure);
+  failure.rethrow_if_any();
+}
+
+void Profile::prepare() {
+  const bool again = trace_id_.has_value();
+  std::string id = options_.custom_trace_id_callback ? options_.custom_trace_id_callback() : random_trace_id();
+  const std::int64_t before = now_ns();
+  if (phase_ == Phase::kPrepared) recorder_->discard();
+  phase_ = Phase::kIdle;
+  recorder_->prepare();
+  overhead_ = Overhead{.prepare_ns = now_ns() - before};
+  trace_id_ = std::move(id);
+  phase_ = Phase::kPrepared;
+  // From here on a failure is one of the sink: the trace is prepared nevertheless.
+  FirstFailure failure;
+  if (again && !options_.acc_events && remember(kCyclesWarning)) failure.attempt([] { warn_once(WarningCategory::kUser, kCyclesWarning); });
+  warn_about_problems(failure);
+  failure.rethrow_if_any();
+}
+
+void Profile::start_prepared() {
+  ExecutionObserver* const observer = options_.execution_trace_observer.get();
+  if (observer) observer->start();
+  const std::int64_t before = now_ns();
+  FirstFailure failure;
+  failure.attempt([&] { recorder_->start(); });
+  if (failure) {
+    phase_ = Phase::kIdle;
+    recorder_->discard();
+    if (observer) failure.attempt([&] { observer->stop(); });
+    failure.rethrow_if_any();
+  }
+  phase_ = Phase::kRunning;
+  window_began_ns_ = now_ns();
+  overhead_.start_ns = window_began_ns_ - before;
+  warn_about_problems(failure);
+  failure.rethrow_if_any();
+}
+
+bool Profile::finish(Keep keep, FirstFailure& failure) {
+  bool kept = false;
+  if (options_.execution_trace_observer) failure.attempt([&] { options_.execution_trace_observer->stop(); });
+  phase_ = Phase::kIdle;
+  failure.attempt([&] {
+    const std::int64_t before = now_ns();
+    overhead_.window_ns = before - window_began_ns_;
+    overhead_.bytes = recorder_->bytes_in_use();
+    trace::Recording recording = recorder_->stop();
+    overhead_.stop_ns = now_ns() - before;
+    overhead_.events = recording.events.size();
+    if (keep == Keep::kNo) return;
+    recording.trace_id = *trace_id_;
+    recording.options.flops = options_.with_flops;
+    recording.options.activities.clear();
+    for (const Activity activity : activities_) recording.options.activities.push_back(*device_type_of(activity));
+    results_.keep(std::move(recording));
+    kept = true;
+  });
+  return kept;
+}
+
+void Profile::drop_trace(FirstFailure& failure) {
+  const Phase phase = std::exchange(phase_, Phase::kIdle);
+  if (phase == Phase::kIdle) return;
+  recorder_->discard();
+  if (phase == Phase::kRunning && options_.execution_trace_observer) failure.attempt([&] { options_.execution_trace_observer->stop(); });
+}
+
+void Profile::toggle_collection_dynamic(bool enable, const std::vector<Activity>& activities) {
+  if (phase_ != Phase::kRunning) return;
+  for (const Activity activity : activities)
+    if (std::find(activities_.begin(), activities_.end(), activity) != activities_.end()) recorder_->toggle(activity, enable);
+}
+
+}  // namespace mindtorch::profiler

@@ -1,0 +1,54 @@
+// schedule(): which steps of a training loop are recorded. The C++ twin of torch.profiler.schedule and ProfilerAction.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+namespace mindtorch::profiler {
+
+// What the profiler does during one step. Numbers are torch's.
+enum class ProfilerAction : std::uint8_t {
+  kNone = 0,
+  kWarmup = 1,  // everything is prepared, nothing recorded
+  kRecord = 2,
+  kRecordAndSave = 3,  // the last recorded step of a cycle: on_trace_ready is called when it ends
+  kDeviceStopped = 4,  // torch's internal state; a schedule that returns it is refused
+};
+
+std::string_view action_name(ProfilerAction action);  // "NONE", "WARMUP", "RECORD", "RECORD_AND_SAVE", "DEVICE_STOPPED"
+
+// The action of each step, 0 being the one that start() begins. Called by Profile's constructor and then once a step, on the thread that
+// calls step(); what it throws comes out of that call.
+using Schedule = std::function<ProfilerAction(std::int64_t step)>;
+
+// Skip `skip_first` steps; then cycles of `wait` idle, `warmup` and `active` recorded steps; `repeat` cycles, 0 = without end.
+struct ScheduleOptions {
+  std::int64_t wait = 0;
+  std::int64_t warmup = 0;
+  std::int64_t active = 0;
+  std::int64_t repeat = 0;
+  std::int64_t skip_first = 0;
+  std::int64_t skip_first_wait = 0;  // not 0: the first cycle does without its `wait`
+};
+
+// What schedule() makes; can be found again in a Schedule with target<CyclicSchedule>().
+class CyclicSchedule {
+ public:
+  explicit CyclicSchedule(const ScheduleOptions& options) : options_(options) {}
+  // Throws AssertionFailed if `step` is negative.
+  ProfilerAction operator()(std::int64_t step) const;
+  const ScheduleOptions& options() const noexcept { return options_; }
+
+ private:
+  ScheduleOptions options_;
+};
+
+// Throws ArgumentAssertion with torch's text if active is not positive or another number is negative. Without warm-up it warns
+// (mindtorch/profiler/warning.h).
+Schedule schedule(const ScheduleOptions& options);
+
+// The text of that warning.
+inline constexpr std::string_view kNoWarmupWarning = "Profiler won't be using warmup, this can skew profiler results";
+
+}  // namespace mindtorch::profiler

@@ -1,0 +1,88 @@
+// SessionRecorder: options to session options, activities to sources.
+#include "mindtorch/profiler/session_recorder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "mindtorch/profiler/status.h"
+
+namespace mindtorch::profiler {
+
+SessionRecorder::SessionRecorder(const ProfileOptions& options, std::vector<Activity> activities,
+                                 std::vector<record::ActivitySource*> sources)
+    : options_{.shapes = options.record_shapes || options.with_flops,
+               .stacks = options.with_stack,
+               .memory = options.profile_memory,
+               .modules = options.with_modules,
+               .all_threads = options.experimental_config.profile_all_threads,
+               .events = std::find(activities.begin(), activities.end(), Activity::kCpu) != activities.end(),
+               .budget = options.experimental_config.budget,
+               .clock = options.clock},
+      activities_(std::move(activities)),
+      sources_(std::move(sources)) {}
+
+void SessionRecorder::prepare() {
+  problems_.clear();
+  record::SessionOptions options = options_;
+  for (const Activity activity : activities_) {
+    if (activity == Activity::kCpu) continue;
+    if (record::ActivitySource* source = usable_source(activity)) options.sources.push_back(source);
+  }
+  session_ = record::Session::prepare(std::move(options));
+}
+
+record::ActivitySource* SessionRecorder::usable_source(Activity activity) {
+  std::string reasons;
+  for (record::ActivitySource* source : sources_) {
+    if (activity_of(*source) != activity) continue;
+    const Status available = source->probe();
+    if (available) return source;
+    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", source->name(), available.reason());
+  }
+  const std::string_view name = activity_name(activity);
+  problems_.push_back(
+      fmt::format("{} is not available, disabling {} profiling ({})", name, name, reasons.empty() ? "no source watches it" : reasons));
+  return nullptr;
+}
+
+void SessionRecorder::start() { session_->start(); }
+
+trace::Recording SessionRecorder::stop() {
+  close_step_scope();
+  const std::unique_ptr<record::Session> session = std::move(session_);
+  return session->stop();
+}
+
+void SessionRecorder::discard() noexcept {
+  close_step_scope();
+  session_.reset();
+}
+
+void SessionRecorder::toggle(Activity activity, bool on) {
+  if (activity == Activity::kCpu)
+    session_->toggle_events(on);
+  else
+    session_->toggle_source(*device_type_of(activity), on);
+}
+
+void SessionRecorder::mark_step(std::int64_t step) { session_->mark_step(step); }
+
+void SessionRecorder::open_step_scope(std::int64_t step) {
+  step_scope_ = record::NamedScope(fmt::format("ProfilerStep#{}", step), trace::EventKind::kStep);
+}
+
+void SessionRecorder::close_step_scope() { step_scope_.close(); }
+
+std::vector<std::string> SessionRecorder::problems() const {
+  std::vector<std::string> all = problems_;
+  if (session_) all.insert(all.end(), session_->source_problems().begin(), session_->source_problems().end());
+  return all;
+}
+
+std::int64_t SessionRecorder::bytes_in_use() const { return session_ ? session_->bytes_in_use() : 0; }
+
+std::unique_ptr<Recorder> make_session_recorder(const ProfileOptions& options, const std::vector<Activity>& activities) {
+  return std::make_unique<SessionRecorder>(options, activities, device_sources());
+}
+
+}  // namespace mindtorch::profiler

@@ -1,0 +1,42 @@
+// What can be recorded on this machine now.
+#include "mindtorch/profiler/status.h"
+
+#include <algorithm>
+
+#include "mindtorch/record/clock.h"
+#include "mindtorch/record/hooks.h"
+#include "mindtorch/record/host.h"
+#include "mindtorch/record/session.h"
+
+namespace mindtorch::profiler {
+
+std::vector<record::ActivitySource*> device_sources() { return {}; }
+
+Activity activity_of(const record::ActivitySource& source) {
+  switch (source.device_type()) {
+    case trace::DeviceType::kCuda: return Activity::kCuda;
+    case trace::DeviceType::kNpu: return Activity::kNpu;
+    default: return Activity::kCpu;
+  }
+}
+
+std::vector<Activity> supported_activities() {
+  std::vector<Activity> supported = {Activity::kCpu};
+  for (record::ActivitySource* source : device_sources())
+    if (source->probe()) supported.push_back(activity_of(*source));
+  std::sort(supported.begin(), supported.end());
+  supported.erase(std::unique(supported.begin(), supported.end()), supported.end());
+  return supported;
+}
+
+ProfilerStatus status() {
+  ProfilerStatus status{.recording = record::is_recording(), .clock = std::string(record::system_clock().name())};
+  for (const record::Host* host : record::hosts()) status.hosts.emplace_back(host->name());
+  for (record::ActivitySource* source : device_sources()) {
+    const Status available = source->probe();
+    status.sources.push_back({std::string(source->name()), activity_of(*source), available.is_ok(), available.reason()});
+  }
+  return status;
+}
+
+}  // namespace mindtorch::profiler

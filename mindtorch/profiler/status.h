@@ -1,0 +1,38 @@
+// What can be recorded on this machine now, and why the rest cannot.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mindtorch/profiler/activity.h"
+#include "mindtorch/record/source.h"
+
+namespace mindtorch::profiler {
+
+// CPU always; a device if its source says that it can watch it. In the order of the enum.
+std::vector<Activity> supported_activities();
+
+struct SourceStatus {
+  std::string name;  // "cupti"
+  Activity activity = Activity::kCpu;
+  bool available = false;
+  std::string reason;  // why not, in words the user can act on; empty if available
+};
+
+struct ProfilerStatus {
+  bool recording = false;             // a session records host events now
+  std::string clock;                  // "tsc"
+  std::vector<std::string> hosts;     // runtimes whose ops are recorded: "embedded", "torch"
+  std::vector<SourceStatus> sources;  // who watches which device
+};
+
+// Asks every source; that may load the vendor's library, so the first call can be slow.
+ProfilerStatus status();
+
+// The sources of this process, in the order in which they are tried for their device. They live as long as the process.
+std::vector<record::ActivitySource*> device_sources();
+
+// The activity a source records.
+Activity activity_of(const record::ActivitySource& source);
+
+}  // namespace mindtorch::profiler

@@ -1,0 +1,72 @@
+// Results: the last cycle, all cycles, metadata.
+#include "mindtorch/profiler/results.h"
+
+#include <gtest/gtest.h>
+
+#include "mindtorch/trace/builder.h"
+
+namespace mindtorch::profiler {
+namespace {
+
+trace::Recording cycle(std::string_view name, int events) {
+  trace::RecordingBuilder builder;
+  const trace::TrackId thread = builder.add_thread(1);
+  for (int i = 0; i < events; ++i) builder.add_event({.name = name, .track = thread, .start_ns = i});
+  return builder.finish();
+}
+
+TEST(Results, BeforeTheFirstCycleThereIsAnEmptyRecording) {
+  const Results results(false);
+  EXPECT_TRUE(results.empty());
+  EXPECT_EQ(results.events()->events.size(), 0U);
+  EXPECT_EQ(results.last_cycle()->events.size(), 0U);
+}
+
+TEST(Results, OnlyTheLastCycleIsKeptUnlessCyclesAreAccumulated) {
+  Results results(false);
+  results.keep(cycle("a", 3));
+  results.keep(cycle("b", 2));
+  EXPECT_EQ(results.events()->events.size(), 2U);
+  EXPECT_EQ(results.last_cycle(), results.events());
+}
+
+TEST(Results, AccumulatedCyclesAreAllThereAndTheLastCycleIsStillKnown) {
+  Results results(true);
+  results.keep(cycle("a", 3));
+  EXPECT_EQ(results.last_cycle(), results.events()) << "one cycle need not be stored twice";
+  results.keep(cycle("b", 2));
+  results.keep(cycle("c", 4));
+  EXPECT_EQ(results.events()->events.size(), 9U);
+  EXPECT_EQ(results.last_cycle()->events.size(), 4U);
+  EXPECT_EQ(trace::check_invariants(*results.events()), "");
+}
+
+TEST(Results, WhatWasHandedOutIsNotChangedByTheNextCycle) {
+  Results results(true);
+  results.keep(cycle("a", 3));
+  const auto first = results.events();
+  results.keep(cycle("b", 2));
+  const auto second = results.events();
+  results.keep(cycle("c", 1));
+  EXPECT_EQ(first->events.size(), 3U);
+  EXPECT_EQ(second->events.size(), 5U);
+  EXPECT_EQ(results.events()->events.size(), 6U);
+}
+
+TEST(Results, MetadataIsInWhatIsThereAndInWhatComes) {
+  for (const bool accumulate : {false, true}) {
+    Results results(accumulate);
+    results.set_metadata("before", "1");
+    results.keep(cycle("a", 1));
+    results.keep(cycle("b", 1));
+    results.set_metadata("after", "\"x\"");
+    results.set_metadata("before", "2");
+    for (const auto& recording : {results.events(), results.last_cycle()}) {
+      EXPECT_EQ(recording->metadata.at("before"), "2");
+      EXPECT_EQ(recording->metadata.at("after"), "\"x\"");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mindtorch::profiler

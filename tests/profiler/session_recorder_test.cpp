@@ -1,0 +1,129 @@
+// SessionRecorder: options, sources and step scopes as the session gets them.
+#include "mindtorch/profiler/session_recorder.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/profiler/fake_source.h"
+
+namespace mindtorch::profiler {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using trace::DeviceType;
+using trace::EventKind;
+
+std::vector<std::string> names_of(const trace::Recording& recording) {
+  std::vector<std::string> names;
+  for (trace::EventIndex i = 0; i < recording.events.size(); ++i) names.emplace_back(recording.name(i));
+  return names;
+}
+
+TEST(SessionRecorder, RecordsScopesBetweenStartAndStop) {
+  SessionRecorder recorder({}, {Activity::kCpu}, {});
+  recorder.prepare();
+  { record::NamedScope early("early"); }
+  recorder.start();
+  { record::NamedScope scope("inside"); }
+  const trace::Recording recording = recorder.stop();
+  { record::NamedScope late("late"); }
+  EXPECT_THAT(names_of(recording), ElementsAre("inside"));
+}
+
+TEST(SessionRecorder, StepScopesAreNamedAsInTorchAndAreOfTheirOwnKind) {
+  SessionRecorder recorder({}, {Activity::kCpu}, {});
+  recorder.prepare();
+  recorder.start();
+  recorder.open_step_scope(7);
+  recorder.close_step_scope();
+  recorder.open_step_scope(8);
+  const trace::Recording recording = recorder.stop();
+  ASSERT_THAT(names_of(recording), ElementsAre("ProfilerStep#7", "ProfilerStep#8"));
+  EXPECT_EQ(recording.events.kind[0], EventKind::kStep);
+  EXPECT_EQ(recording.events.flags[1] & trace::kUnfinished, 0) << "closed by stop";
+}
+
+TEST(SessionRecorder, FlagsReachTheSessionAndFlopsNeedShapes) {
+  const auto options_of = [](const ProfileOptions& options) {
+    SessionRecorder recorder(options, {Activity::kCpu}, {});
+    recorder.prepare();
+    recorder.start();
+    return recorder.stop().options;
+  };
+  EXPECT_EQ(options_of({}), trace::RecordedOptions{});
+  EXPECT_TRUE(options_of({.record_shapes = true}).shapes);
+  EXPECT_TRUE(options_of({.with_flops = true}).shapes);
+  EXPECT_TRUE(options_of({.profile_memory = true}).memory);
+  EXPECT_TRUE(options_of({.with_stack = true}).stacks);
+  EXPECT_TRUE(options_of({.with_modules = true}).modules);
+}
+
+TEST(SessionRecorder, AnotherRecorderIsRefusedAndTheFirstIsUnharmed) {
+  SessionRecorder first({}, {Activity::kCpu}, {}), second({}, {Activity::kCpu}, {});
+  first.prepare();
+  EXPECT_THROW(second.prepare(), Error);
+  first.start();
+  { record::NamedScope scope("kept"); }
+  EXPECT_THROW(second.prepare(), Error);
+  EXPECT_THAT(names_of(first.stop()), ElementsAre("kept"));
+  second.prepare();
+  second.discard();
+  first.prepare();
+}
+
+TEST(SessionRecorder, TheFirstSourceThatCanWatchADeviceDoes) {
+  FakeSource broken("broken", DeviceType::kNpu, "no driver"), good("good", DeviceType::kNpu), spare("spare", DeviceType::kNpu);
+  SessionRecorder recorder({}, {Activity::kCpu, Activity::kNpu}, {&broken, &good, &spare});
+  recorder.prepare();
+  EXPECT_THAT(recorder.problems(), IsEmpty());
+  recorder.start();
+  recorder.toggle(Activity::kNpu, false);
+  recorder.toggle(Activity::kNpu, true);
+  EXPECT_THAT(names_of(recorder.stop()), ElementsAre("good_kernel"));
+  EXPECT_EQ(broken.starts + spare.starts, 0);
+  EXPECT_THAT(good.toggles, ElementsAre(false, true));
+}
+
+TEST(SessionRecorder, ADeviceNobodyCanWatchIsAProblemWithItsReasonsAndRecordingGoesOn) {
+  FakeSource broken("cupti", DeviceType::kCuda, "libcupti.so was not found");
+  SessionRecorder recorder({}, {Activity::kCpu, Activity::kCuda, Activity::kNpu}, {&broken});
+  recorder.prepare();
+  EXPECT_THAT(recorder.problems(), ElementsAre("CUDA is not available, disabling CUDA profiling (cupti: libcupti.so was not found)",
+                                               "NPU is not available, disabling NPU profiling (no source watches it)"));
+  recorder.start();
+  { record::NamedScope scope("host"); }
+  EXPECT_THAT(names_of(recorder.stop()), ElementsAre("host"));
+}
+
+TEST(SessionRecorder, SourcesOfDevicesThatWereNotAskedForAreLeftAlone) {
+  FakeSource npu("npu", DeviceType::kNpu);
+  SessionRecorder recorder({}, {Activity::kCpu}, {&npu});
+  recorder.prepare();
+  recorder.start();
+  recorder.stop();
+  EXPECT_EQ(npu.starts, 0);
+}
+
+TEST(SessionRecorder, WithoutTheCpuOnlyTheDeviceIsRecorded) {
+  FakeSource npu("npu", DeviceType::kNpu);
+  SessionRecorder recorder({}, {Activity::kNpu}, {&npu});
+  recorder.prepare();
+  recorder.start();
+  { record::NamedScope scope("host"); }
+  EXPECT_THAT(names_of(recorder.stop()), ElementsAre("npu_kernel"));
+}
+
+TEST(SessionRecorder, HostEventsCanBeSwitchedOffAndOn) {
+  SessionRecorder recorder({}, {Activity::kCpu}, {});
+  recorder.prepare();
+  recorder.start();
+  { record::NamedScope scope("a"); }
+  recorder.toggle(Activity::kCpu, false);
+  { record::NamedScope scope("b"); }
+  recorder.toggle(Activity::kCpu, true);
+  { record::NamedScope scope("c"); }
+  EXPECT_THAT(names_of(recorder.stop()), ElementsAre("a", "c"));
+}
+
+}  // namespace
+}  // namespace mindtorch::profiler
