@@ -1,0 +1,81 @@
+// The reference NPU's activity API: what was called, launched, copied and waited for. It plays libmspti (and libcupti): one subscriber,
+// records in the subscriber's buffers, delivered late, in batches, out of order, on the library's own thread; losses are counted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "mindtorch/reference_device/device.h"
+
+namespace mindtorch::reference_device {
+
+// Bits, so that a set of kinds changes at one moment.
+enum ActivityKind : std::uint32_t {
+  kApiActivity = 1u << 0,     // a call of device.h that a program made
+  kKernelActivity = 1u << 1,  // a kernel on a stream
+  kMemcpyActivity = 1u << 2,
+  kMemsetActivity = 1u << 3,
+  kWaitActivity = 1u << 4,  // a stream waiting for an event
+};
+inline constexpr std::uint32_t kAllActivities = 31;
+
+// Every record begins like this. Records lie one after the other, each aligned to 8 bytes.
+struct Activity {
+  ActivityKind kind;
+  std::uint32_t bytes;  // of the whole record
+};
+
+struct ApiActivity : Activity {
+  const char* name;     // "npuLaunchKernel", ...; lives for ever
+  std::uint64_t start;  // the subscriber's host clock
+  std::uint64_t end;
+  std::uint64_t correlation;  // as on the device record that this call caused; 0 if it causes none
+  std::uint32_t thread_id;    // of the operating system
+  Result result;
+};
+
+// What the records of a device have in common. Both times are ticks of that device's clock.
+struct DeviceActivity : Activity {
+  std::uint32_t device;
+  std::uint32_t stream;
+  std::uint64_t start;
+  std::uint64_t end;
+  std::uint64_t correlation;
+};
+struct KernelActivity : DeviceActivity {
+  const char* name;  // lives for ever
+};
+struct MemcpyActivity : DeviceActivity {
+  std::uint64_t size;
+  CopyKind direction;
+};
+struct MemsetActivity : DeviceActivity {
+  std::uint64_t size;
+  std::int64_t value;
+};
+struct WaitActivity : DeviceActivity {};
+
+// The callbacks run on the library's thread, one at a time, and may call nothing of this library but read_clock(). All must be given except
+// `host_now`, which may be called from every thread that calls device.h; null means CLOCK_MONOTONIC nanoseconds.
+struct Subscriber {
+  void (*request)(void* user, std::uint8_t** buffer, std::size_t* bytes) = nullptr;  // null buffer: the records are dropped and counted
+  void (*complete)(void* user, std::uint8_t* buffer, std::size_t bytes, std::size_t valid) = nullptr;
+  std::uint64_t (*host_now)(void* user) = nullptr;
+  void* user = nullptr;
+};
+
+Result subscribe(const Subscriber& subscriber) noexcept;
+// Stops collecting. Records of work still in flight are lost; call synchronize_device() and flush() before.
+Result unsubscribe() noexcept;
+// The set of kinds to collect from now on, 0 for none. A call belongs to the set that holds when it begins, with the work it queues. When
+// this returns no call that began under the old set is still on its way, except one that waits for the device: that one gets no record.
+Result collect(std::uint32_t kinds) noexcept;
+// Delivers every record made so far. Does not wait for work that still runs.
+Result flush() noexcept;
+// Records lost since the last call.
+Result take_dropped(std::uint64_t* count) noexcept;
+
+// The record after `previous` (null: the first), or null at the end.
+const Activity* next_record(const std::uint8_t* buffer, std::size_t valid, const Activity* previous) noexcept;
+
+}  // namespace mindtorch::reference_device

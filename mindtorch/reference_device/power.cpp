@@ -1,0 +1,75 @@
+// Power: when there are devices and when there are none.
+#include <atomic>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "mindtorch/reference_device/driver.h"
+
+namespace mindtorch::reference_device {
+namespace {
+
+std::atomic<Driver*> the_driver{nullptr};
+std::mutex power_mutex;
+bool environment_was_read = false;
+
+bool is_sane(const Config& config) {
+  return config.devices >= 1 && config.devices <= 64 && config.memory_bytes >= DeviceMemory::kAlignment &&
+         config.delivery.batch_records >= 1 && DeviceClock::is_sane(config.clock, config.devices);
+}
+
+Result power_on_locked(const Config& config) {
+  if (the_driver.load() != nullptr) return Result::kNotPermitted;
+  if (!is_sane(config)) return Result::kInvalidArgument;
+  // The process may end while work is queued. The driver itself is never destroyed then: others may still hold its handles.
+  static const int registered = std::atexit([] {
+    if (Driver* last = the_driver.load()) last->abandon();
+  });
+  static_cast<void>(registered);
+  try {
+    the_driver.store(new Driver(config));
+  } catch (const std::exception&) {  // no address space or no thread to be had
+    return Result::kOutOfMemory;
+  }
+  return Result::kSuccess;
+}
+
+}  // namespace
+
+Driver* driver() noexcept { return the_driver.load(std::memory_order_acquire); }
+
+Result power_on(const Config& config) noexcept {
+  std::lock_guard lock(power_mutex);
+  return power_on_locked(config);
+}
+
+Result power_off() noexcept {
+  if (on_library_thread) return Result::kNotPermitted;
+  std::lock_guard lock(power_mutex);
+  Driver* last = the_driver.load();
+  if (last == nullptr) return Result::kPoweredOff;
+  delete last;  // kernels that still run find the driver until they are through
+  the_driver.store(nullptr);
+  return Result::kSuccess;
+}
+
+int device_count() noexcept {
+  if (const Driver* on = driver()) return on->device_count();
+  std::lock_guard lock(power_mutex);
+  if (!std::exchange(environment_was_read, true)) {
+    const char* wanted = std::getenv("MINDTORCH_NPU");
+    if (wanted != nullptr && std::string_view(wanted) == "reference") static_cast<void>(power_on_locked({}));
+  }
+  const Driver* on = driver();
+  return on != nullptr ? on->device_count() : 0;
+}
+
+std::vector<Truth> take_truth() {
+  Driver* on = driver();
+  return on != nullptr ? on->take_truth() : std::vector<Truth>();
+}
+
+}  // namespace mindtorch::reference_device
