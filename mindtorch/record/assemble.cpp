@@ -151,8 +151,8 @@ void add_clock_and_steps(const SessionCore& core, TickMapping& mapping, std::uin
            "recorded by thread-local destructors, after the thread's log was closed", out);
 }
 
-trace::Recording assemble(const Ingredients& from) {
-  trace::Recording out;
+trace::Recording assemble(const Ingredients& from, trace::Recording about) {
+  trace::Recording out = std::move(about);
   IdMaps ids(out.names, out.stacks, from.stacks);
   TickMapping mapping = map_session_clock(from.core.clock_samples(), from.core.clock);
   add_clock_and_steps(from.core, mapping, from.stop_ticks, out);

@@ -34,8 +34,8 @@ struct Ingredients {
   StackProvider* stacks;
 };
 
-// Everything but options, metadata and trace id, which the caller knows.
-trace::Recording assemble(const Ingredients& from);
+// `about` (no events yet) with everything that was recorded.
+trace::Recording assemble(const Ingredients& from, trace::Recording about);
 
 // The parts of a Recording that hold no events, for a session that spilled them.
 void add_clock_and_steps(const SessionCore& core, TickMapping& mapping, std::uint64_t stop_ticks, trace::Recording& out);

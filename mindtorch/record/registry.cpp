@@ -159,6 +159,17 @@ void Registry::thread_exits(Log* log) noexcept {
   std::erase_if(logs_, [log](const auto& each) { return each.get() == log; });
 }
 
+void Registry::keep_for_thread(std::uint32_t number, void* block) noexcept {
+  std::lock_guard lock(mutex_);
+  for (auto& log : logs_) {
+    if (log->cold.thread.number != number || log->cold.dead) continue;
+    std::lock_guard log_lock(log->cold.mutex);
+    log->cold.spare.push_back(block);
+    return;
+  }
+  BlockPool::instance().give_back(block);
+}
+
 void Registry::refuse_at_thread_exit() noexcept {
   std::lock_guard lock(mutex_);
   if (open_ != nullptr) open_->refused_at_thread_exit.fetch_add(1, std::memory_order_relaxed);

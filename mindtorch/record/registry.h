@@ -33,6 +33,8 @@ class Registry {
   Log* create_log();
   bool attach(Log& log, std::uint64_t state);
   void thread_exits(Log* log) noexcept;
+  // Gives a block to the thread that may still write to it; to the pool if the thread is gone.
+  void keep_for_thread(std::uint32_t number, void* block) noexcept;
   // Counts an event of a thread whose log is gone already.
   void refuse_at_thread_exit() noexcept;
 

@@ -42,7 +42,7 @@ class Session::Impl {
   ~Impl() {
     if (pid != ::getpid()) {
       // A copy in a forked child: the session belongs to the parent, and the spill thread does not exist here.
-      if (core.spill) core.spill.release()->abandon();
+      if (core.spill) core.spill.release()->abandon();  // leaked: its thread and locks are the parent's
       return;
     }
     if (phase == Phase::kRunning) release(halt());
@@ -172,11 +172,11 @@ trace::Recording Session::stop() {
   } release{impl, logs};
   const std::vector<SourceBatch> batches = impl.drain_sources();
   const Ingredients ingredients{logs, batches, impl.core, impl.stop_ticks, impl.options.stacks ? stack_provider() : nullptr};
-  trace::Recording recording = impl.core.spill ? impl.core.spill->finish(ingredients) : assemble(ingredients);
-  recording.memory_baselines = impl.baselines;
-  recording.options = {
+  trace::Recording about;
+  about.memory_baselines = impl.baselines;
+  about.options = {
       .shapes = impl.options.shapes, .stacks = impl.options.stacks, .memory = impl.options.memory, .modules = impl.options.modules};
-  return recording;
+  return impl.core.spill ? impl.core.spill->finish(ingredients, std::move(about)) : assemble(ingredients, std::move(about));
 }
 
 void Session::toggle_events(bool on) {

@@ -1,8 +1,8 @@
 // The spill: a thread that writes sealed segments to a file while recording goes on. Internal to record.
 //
 // Life of a segment: its thread fills it and submits it; the spill thread writes it as one chunk, and recycles its memory at once unless a
-// scope in it is still open. Such a segment is pinned: written with the scope open, and followed by a patch when the scope has closed.
-// After SIGKILL the file holds every chunk that was written; trace::load reads it.
+// scope in it is still open. Such a segment is pinned: written with the scope open, and followed by the scope's end when it has one. After
+// SIGKILL the file holds every chunk that was written; trace::load reads it.
 #pragma once
 
 #include <condition_variable>
@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "mindtorch/record/log_storage.h"
+#include "mindtorch/record/spill_file.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::record {
 
 class SessionCore;
-class SpillFile;
 struct Ingredients;
 struct SessionOptions;
 
@@ -33,41 +33,45 @@ class SpillWriter {
 
   // Takes over a sealed segment. Any thread, under its log's lock.
   void submit(const ThreadIdentity& thread, Segment segment);
-  // Blocks the caller until `has_room` holds (checked whenever memory was freed) or the file has failed. Any thread.
+  // Blocks the caller until `has_room` holds; it is asked again whenever memory was freed. Any thread.
   void wait_for_room(const std::function<bool()>& has_room) noexcept;
 
-  // Writes what is left, ends the file, and returns a Recording without events whose metadata "spill_file" names it. Losses include
-  // everything that could not be written.
-  trace::Recording finish(const Ingredients& rest);
+  // Writes what is left and ends the file. Returns `summary` (no events) with clock, steps and losses filled in and metadata "spill_file"
+  // naming the file; what could not be written is among the losses.
+  trace::Recording finish(const Ingredients& rest, trace::Recording summary);
 
-  // In a forked child: forget the thread, which does not exist here.
-  void abandon() noexcept;
+  // In a forked child: forget the thread, which does not exist here. Leaks the rest.
+  void abandon() noexcept { thread_.release(); }
 
  private:
   struct Work {
     ThreadIdentity thread;
     Segment segment;
+    bool owned = true;           // false: the memory is the caller's of finish()
+    std::vector<OpenSlot> open;  // pinned: scopes whose end is still to be written
   };
   void run();
+  // Both on the spill thread, or in finish() after it has ended. A failing file turns into counted losses.
   void write(Work work);
-  void write_closed_scopes();
-  void release(const Segment& segment);
-  void stop_thread();
+  void write_ends();
+  void release(const Work& work);
+  void apply_late_ends();
+  void end_thread();
 
   SessionCore& core_;
-  std::string path_;
-  std::unique_ptr<SpillFile> file_;
-  std::vector<Work> pinned_;  // the spill thread's, finish()'s after it has ended
+  const std::string path_;
+  SpillFile file_;
+  std::vector<Work> pinned_;
+  std::vector<LateEnd> late_ends_;
+  std::string failure_;  // why the file could not be written; segments are dropped and counted from then on
+  std::uint64_t dropped_ = 0;
 
-  std::mutex mutex_;
+  std::mutex mutex_;  // guards what follows
   std::condition_variable work_came_;
   std::condition_variable room_came_;
   std::deque<Work> queue_;
   bool ending_ = false;
-  bool failed_ = false;  // the file could not be written: segments are dropped and counted from then on
-  std::string failure_;
-  std::uint64_t dropped_ = 0;
-  std::thread thread_;
+  std::unique_ptr<std::thread> thread_;
 };
 
 }  // namespace mindtorch::record

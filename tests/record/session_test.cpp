@@ -3,11 +3,13 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
 #include <thread>
 
 #include "mindtorch/record/hooks.h"
 #include "mindtorch/record/input_writer.h"
 #include "mindtorch/trace/inputs.h"
+#include "tests/record/recorded.h"
 
 namespace mindtorch::record {
 namespace {
@@ -16,33 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-std::vector<std::string> event_names(const trace::Recording& recording) {
-  std::vector<std::string> names;
-  for (trace::EventIndex i = 0; i < recording.events.size(); ++i) names.emplace_back(recording.name(i));
-  return names;
-}
-
-class SessionTest : public testing::Test {
- protected:
-  std::unique_ptr<Session> started(SessionOptions options = {}) {
-    options.clock = &clock_;
-    auto session = Session::prepare(std::move(options));
-    session->start();
-    return session;
-  }
-  trace::Recording stopped(Session& session) {
-    trace::Recording recording = session.stop();
-    EXPECT_EQ(trace::check_invariants(recording), "");
-    return recording;
-  }
-  // A scope of `ns` nanoseconds.
-  void scope(std::string_view name, std::uint64_t ns = 10) {
-    NamedScope it(name);
-    clock_.advance(ns);
-  }
-
-  FakeClock clock_;
-};
+using SessionTest = RecordedTest;
 
 TEST_F(SessionTest, RecordsNestedScopesOuterBeforeInnerWithTheirTimes) {
   auto session = started();

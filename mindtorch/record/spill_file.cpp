@@ -1,0 +1,177 @@
+// The file of a spilling session.
+#include "mindtorch/record/spill_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "mindtorch/base/error.h"
+#include "mindtorch/record/assemble.h"
+#include "mindtorch/record/device_mapping.h"
+#include "mindtorch/trace/ordering.h"
+
+namespace mindtorch::record {
+namespace {
+
+int create(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) throw_io_error("record.prepare", "write the spill file", path, errno);
+  return fd;
+}
+
+// Rows [first, first + count) of a side table.
+template <class T>
+trace::SideRows<T> rows_of(const trace::SideTable<T>& table, trace::EventIndex first, trace::EventIndex count) {
+  const auto begin = std::lower_bound(table.events.begin(), table.events.end(), first);
+  const auto end = std::lower_bound(begin, table.events.end(), first + count);
+  trace::SideRows<T> rows;
+  const auto at = static_cast<std::size_t>(begin - table.events.begin());
+  const auto length = static_cast<std::size_t>(end - begin);
+  rows.events = std::span(table.events).subspan(at, length);
+  rows.offsets = std::span(table.offsets).subspan(at, length + 1);
+  rows.values = table.values;
+  return rows;
+}
+
+// One line through the first and the last sample: a file holds ticks, and one rate for all of them.
+trace::ClockMapping straight_line(const std::vector<ClockSample>& samples, Clock& clock) {
+  TickMapping pieces = map_session_clock(samples, clock);
+  trace::ClockMapping line;
+  line.tick0 = samples.front().ticks;
+  line.ns0 = 0;
+  line.ns_per_tick = pieces.ns_per_tick();
+  line.base_unix_ns = samples.front().unix_ns;
+  line.name = clock.name();
+  line.samples = samples.size();
+  line.error_bound_ns = pieces.error_bound_ns();
+  const trace::TickLine mapping(line);
+  for (const ClockSample& sample : samples) {
+    const std::int64_t off = mapping.to_ns(sample.ticks) - (sample.monotonic_ns - samples.front().monotonic_ns);
+    line.error_bound_ns = std::max(line.error_bound_ns, std::abs(off) + pieces.error_bound_ns());
+  }
+  return line;
+}
+
+}  // namespace
+
+SpillFile::SpillFile(const std::string& path, SessionCore& core, StackProvider* provider)
+    : core_(core), fd_(create(path)), writer_(fd_, path), ids_(names_, stacks_, provider) {}
+
+SpillFile::~SpillFile() { ::close(fd_); }
+
+trace::TrackId SpillFile::track_of_thread(const ThreadIdentity& thread) {
+  const auto [found, is_new] = track_of_number_.try_emplace(thread.number, static_cast<trace::TrackId>(tracks_.size()));
+  if (is_new) {
+    tracks_.push_back(record::track_of(thread));
+    next_ordinal_.push_back(0);
+    writer_.add_track(found->second, tracks_.back());
+  }
+  return found->second;
+}
+
+// A killed session has no summary: the file must say how to read its ticks from the first piece on, and better as time goes by.
+void SpillFile::write_clock() {
+  const std::vector<ClockSample> samples = core_.clock_samples();
+  if (samples.size() == samples_used_) return;
+  writer_.add_clock(straight_line(samples, core_.clock));
+  samples_used_ = samples.size();
+}
+
+void SpillFile::write_new_ids() {
+  const trace::NameId first = writer_.name_count();
+  const std::vector<std::string_view> fresh(names_.begin() + first, names_.end());
+  if (!fresh.empty()) writer_.add_names(first, fresh);
+  writer_.add_stacks(stacks_);
+}
+
+void SpillFile::write_piece(trace::TrackId track, const trace::Recording& rows, trace::EventIndex first, trace::EventIndex count,
+                            std::uint64_t ordinal, trace::TimeUnit unit) {
+  const auto part = [&](const auto& column) { return std::span(column).subspan(first, count); };
+  trace::Piece piece;
+  piece.track = track;
+  piece.first_ordinal = ordinal;
+  piece.unit = unit;
+  piece.start = part(rows.events.start_ns);
+  piece.duration = part(rows.events.duration_ns);
+  piece.name = part(rows.events.name);
+  piece.link = part(rows.events.link);
+  piece.device = part(rows.events.device);
+  piece.kind = part(rows.events.kind);
+  piece.flags = part(rows.events.flags);
+  piece.first_event = first;
+  piece.inputs = rows_of(rows.inputs, first, count);
+  piece.attributes = rows_of(rows.attributes, first, count);
+  piece.stacks = rows_of(rows.stacks.of_event, first, count);
+  writer_.add_piece(piece);
+  next_ordinal_[track] = std::max(next_ordinal_[track], ordinal + count);
+  events_written_ += count;
+}
+
+std::vector<OpenSlot> SpillFile::write(const ThreadIdentity& thread, const Segment& segment, std::vector<LateEnd>& late_ends) {
+  const trace::TrackId track = track_of_thread(thread);
+  trace::Recording rows;
+  TickMapping ticks;  // ns = ticks: the reader maps them
+  ReadCounts counts;
+  read_segment(segment, track, ticks, {}, ids_, rows, counts);
+  trace::order_rows(rows.inputs, trace::SameEvent::kLastRow);
+  trace::order_rows(rows.stacks.of_event, trace::SameEvent::kLastRow);
+  trace::order_rows(rows.attributes, trace::SameEvent::kJoinedRows);
+  trace::order_marks(rows);
+  std::vector<OpenSlot> open;
+  for (trace::EventIndex i = 0; i < rows.events.size(); ++i) {
+    if ((rows.events.flags[i] & trace::kUnfinished) == 0) continue;
+    rows.events.flags[i] &= static_cast<std::uint8_t>(~trace::kUnfinished);
+    rows.events.duration_ns[i] = trace::kStillOpen;
+    open.push_back({i, track, segment.first_ordinal + i});
+  }
+  for_each_side_entry(segment, [&](const SideEntry& entry) {
+    if (entry.kind == SideKind::kLateEnd)
+      late_ends.push_back({static_cast<std::uintptr_t>(entry.words[0]), static_cast<std::uint64_t>(entry.words[1]),
+                           static_cast<std::uint64_t>(entry.words[2])});
+  });
+  write_clock();
+  write_new_ids();
+  if (rows.events.size() > 0)
+    write_piece(track, rows, 0, static_cast<trace::EventIndex>(rows.events.size()), segment.first_ordinal, trace::TimeUnit::kTicks);
+  if (rows.memory.size() > 0) writer_.add_memory(rows.memory, trace::TimeUnit::kTicks);
+  if (!rows.memory_tags.empty()) writer_.add_tags(rows.memory_tags, trace::TimeUnit::kTicks);
+  return open;
+}
+
+void SpillFile::write_devices(const Ingredients& from, trace::Recording& summary) {
+  if (from.batches.empty()) return;
+  trace::Recording rows;
+  rows.tracks = tracks_;
+  std::vector<trace::TrackId> track_of_event;
+  TickMapping mapping = map_session_clock(core_.clock_samples(), core_.clock);
+  for (const SourceBatch& each : from.batches) add_device_batch(each.batch, each.source, mapping, ids_, rows, track_of_event);
+  trace::order_events(rows, track_of_event);
+  trace::order_rows(rows.attributes, trace::SameEvent::kJoinedRows);
+  write_new_ids();
+  next_ordinal_.resize(rows.tracks.size(), 0);
+  for (trace::TrackId id = 0; id < rows.tracks.size(); ++id) {
+    const trace::Track& track = rows.tracks[id];
+    if (id >= tracks_.size()) writer_.add_track(id, track);
+    for (trace::EventIndex done = 0; done < track.event_count;) {
+      const auto count = std::min<trace::EventIndex>(track.event_count - done, 1u << 16);
+      write_piece(id, rows, track.first_event + done, count, next_ordinal_[id], trace::TimeUnit::kNanoseconds);
+      done += count;
+    }
+  }
+  tracks_ = rows.tracks;
+  std::move(rows.losses.begin(), rows.losses.end(), std::back_inserter(summary.losses));
+  std::move(rows.clock.domains.begin(), rows.clock.domains.end(), std::back_inserter(summary.clock.domains));
+}
+
+trace::Recording SpillFile::finish(const Ingredients& from, trace::Recording summary) {
+  write_clock();
+  write_devices(from, summary);
+  writer_.add_steps(summary.steps, trace::TimeUnit::kNanoseconds);
+  writer_.add_summary(summary);
+  writer_.finish();
+  return summary;
+}
+
+}  // namespace mindtorch::record

@@ -1,0 +1,71 @@
+// The file of a spilling session, and what of it has been written so far. Internal to record.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "mindtorch/record/log_storage.h"
+#include "mindtorch/record/segment_reader.h"
+#include "mindtorch/record/session_core.h"
+#include "mindtorch/record/source.h"
+#include "mindtorch/trace/recording_writer.h"
+
+namespace mindtorch::record {
+
+class StackProvider;
+struct Ingredients;
+
+// A slot that was open when its segment was written.
+struct OpenSlot {
+  std::uint32_t index = 0;
+  trace::TrackId track = 0;
+  std::uint64_t ordinal = 0;
+};
+
+// A scope that was closed on another thread than its own.
+struct LateEnd {
+  std::uintptr_t slot = 0;
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+};
+
+// One thread at a time. Every call throws IoError if the file could not be written; what it holds stays readable.
+class SpillFile {
+ public:
+  SpillFile(const std::string& path, SessionCore& core, StackProvider* provider);
+  ~SpillFile();
+  SpillFile(const SpillFile&) = delete;
+  SpillFile& operator=(const SpillFile&) = delete;
+
+  // Writes a sealed segment; appends the late ends found in it. Returns its slots that are still open.
+  std::vector<OpenSlot> write(const ThreadIdentity& thread, const Segment& segment, std::vector<LateEnd>& late_ends);
+  void write_ends(std::span<const trace::PatchedEnd> ends) { writer_.add_patches(ends); }
+  // Writes what the sources saw, and the summary with the losses this adds to it; then nothing more may be written. Returns the summary.
+  trace::Recording finish(const Ingredients& from, trace::Recording summary);
+
+  std::uint64_t events_written() const { return events_written_; }
+
+ private:
+  trace::TrackId track_of_thread(const ThreadIdentity& thread);
+  void write_clock();
+  void write_new_ids();
+  void write_piece(trace::TrackId track, const trace::Recording& rows, trace::EventIndex first, trace::EventIndex count,
+                   std::uint64_t ordinal, trace::TimeUnit unit);
+  void write_devices(const Ingredients& from, trace::Recording& summary);
+
+  SessionCore& core_;
+  int fd_;
+  trace::RecordingWriter writer_;
+  std::vector<std::string> names_{""};
+  trace::Stacks stacks_;
+  IdMaps ids_;
+  std::vector<trace::Track> tracks_;
+  std::map<std::uint32_t, trace::TrackId> track_of_number_;
+  std::vector<std::uint64_t> next_ordinal_;  // of each track
+  std::size_t samples_used_ = 0;
+  std::uint64_t events_written_ = 0;
+};
+
+}  // namespace mindtorch::record

@@ -1,0 +1,155 @@
+// The byte budget: growing up to a cap, keeping the last steps or bytes. Whatever is not kept is counted.
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "mindtorch/record/input_writer.h"
+#include "mindtorch/record/log_storage.h"
+#include "tests/record/recorded.h"
+
+namespace mindtorch::record {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+using trace::LossReason;
+
+using BudgetTest = RecordedTest;
+constexpr std::int64_t kMegabyte = std::int64_t{1} << 20;
+
+TEST_F(BudgetTest, GrowRefusesEventsBeyondTheCapAndCountsEachOfThem) {
+  auto session = started({.budget = {.policy = Budget::Policy::kGrow, .bytes = kMegabyte}});
+  constexpr int kEvents = 50'000;
+  for (int i = 0; i < kEvents; ++i) scope("x", 1);
+  EXPECT_LE(session->bytes_in_use(), kMegabyte);
+  const trace::Recording recording = stopped(*session);
+  EXPECT_EQ(recording.events.size(), kMegabyte / sizeof(Slot));
+  EXPECT_EQ(recording.events.size() + lost(recording, LossReason::kBudget), kEvents);
+}
+
+TEST_F(BudgetTest, GrowIsOneBudgetForAllThreads) {
+  auto session = started({.budget = {.policy = Budget::Policy::kGrow, .bytes = kMegabyte}});
+  constexpr int kEvents = 20'000, kThreads = 4;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < kEvents; ++i) NamedScope it("x");
+    });
+  for (std::thread& thread : threads) thread.join();
+  const trace::Recording recording = stopped(*session);
+  EXPECT_LE(recording.events.size(), kMegabyte / sizeof(Slot));
+  EXPECT_EQ(recording.events.size() + lost(recording, LossReason::kBudget), kEvents * kThreads);
+}
+
+TEST_F(BudgetTest, SideDataThatDoesNotFitIsCountedAndItsEventIsKept) {
+  auto session = started({.shapes = true});
+  std::vector<std::int64_t> sizes(4, 1);
+  {
+    OpScope op(intern("aten::cat"));
+    InputWriter inputs(op);
+    inputs.tensor_list(10'000);
+    for (int i = 0; i < 10'000; ++i) inputs.list_tensor(trace::ScalarType::kFloat, sizes.data(), sizes.data(), 4, true);
+  }
+  {
+    OpScope op(intern("aten::add"));
+    InputWriter inputs(op);
+    inputs.tensor(trace::ScalarType::kFloat, sizes.data(), sizes.data(), 4, true);
+  }
+  const trace::Recording recording = stopped(*session);
+  EXPECT_EQ(recording.events.size(), 2u);
+  EXPECT_EQ(lost(recording, LossReason::kSideData), 1u);
+  EXPECT_TRUE(recording.inputs.find(0).empty());
+  EXPECT_FALSE(recording.inputs.find(1).empty());
+}
+
+TEST_F(BudgetTest, ARowOfArgumentsMayCrossIntoANewChunk) {
+  auto session = started({.shapes = true});
+  constexpr int kOps = 3000;
+  const std::int64_t sizes[] = {3, 5, 7};
+  for (int i = 0; i < kOps; ++i) {
+    OpScope op(intern("aten::add"));
+    InputWriter inputs(op);
+    for (int t = 0; t < i % 17; ++t) inputs.tensor(trace::ScalarType::kFloat, sizes, sizes, 3, t % 2 == 0);
+    inputs.integer(i);
+  }
+  const trace::Recording recording = stopped(*session);
+  ASSERT_EQ(recording.inputs.events.size(), static_cast<std::size_t>(kOps));
+  for (int i = 0; i < kOps; ++i) {
+    const std::vector<trace::Input> inputs = trace::decode_inputs(recording.inputs.find(static_cast<trace::EventIndex>(i)));
+    ASSERT_EQ(inputs.size(), static_cast<std::size_t>(i % 17 + 1));
+    ASSERT_EQ(inputs.back().integer, i);
+  }
+  EXPECT_TRUE(recording.losses.empty());
+}
+
+class KeepLast : public BudgetTest, public testing::WithParamInterface<int> {};
+
+TEST_P(KeepLast, HoldsExactlyTheLastStepsAndCountsTheRest) {
+  const int keep = GetParam();
+  constexpr int kSteps = 200, kEventsPerStep = 300;  // a step boundary falls anywhere in a segment
+  auto session = started({.memory = true, .budget = {.policy = Budget::Policy::kKeepLast, .bytes = 64 * kMegabyte, .keep_steps = keep}});
+  for (int step = 0; step < kSteps; ++step) {
+    session->mark_step(step);
+    NamedScope marker("step", trace::EventKind::kStep);
+    for (int i = 1; i < kEventsPerStep; ++i) scope("work", 1);
+    record_memory({}, this, step, 0, 0);
+    clock_.advance(1);  // what has the time of the mark belongs to the next step
+  }
+  session->mark_step(kSteps);
+  const trace::Recording recording = stopped(*session);
+  ASSERT_EQ(recording.events.size(), static_cast<std::size_t>(keep * kEventsPerStep));
+  std::map<std::int64_t, int> events_of_step;
+  for (const std::int64_t start : recording.events.start_ns) ++events_of_step[recording.step_at(start)];
+  ASSERT_EQ(events_of_step.size(), static_cast<std::size_t>(keep));
+  for (int step = kSteps - keep; step < kSteps; ++step) EXPECT_EQ(events_of_step[step], kEventsPerStep);
+  EXPECT_EQ(recording.events.size() + lost(recording, LossReason::kOverwritten), static_cast<std::size_t>(kSteps * kEventsPerStep));
+  ASSERT_EQ(recording.memory.size(), static_cast<std::size_t>(keep));
+  EXPECT_EQ(recording.memory.bytes[0], kSteps - keep);
+}
+INSTANTIATE_TEST_SUITE_P(Steps, KeepLast, testing::Values(1, 2, 7, 20, 150, 199));
+
+TEST_F(BudgetTest, KeepLastBoundsMemoryByTheWindowNotByTheRun) {
+  auto session = started({.budget = {.policy = Budget::Policy::kKeepLast, .bytes = 64 * kMegabyte, .keep_steps = 3}});
+  std::int64_t after_ten = 0;
+  for (int step = 0; step < 500; ++step) {
+    session->mark_step(step);
+    for (int i = 0; i < 1000; ++i) scope("work", 1);
+    if (step == 10) after_ten = session->bytes_in_use();
+  }
+  EXPECT_LE(session->bytes_in_use(), after_ten);
+}
+
+TEST_F(BudgetTest, KeepLastWithoutStepsKeepsTheLastBytes) {
+  auto session = started({.budget = {.policy = Budget::Policy::kKeepLast, .bytes = kMegabyte}});
+  constexpr int kEvents = 200'000;
+  for (int i = 0; i < kEvents; ++i) scope("x", 1);
+  EXPECT_LE(session->bytes_in_use(), kMegabyte);
+  const trace::Recording recording = stopped(*session);
+  EXPECT_GE(recording.events.size(), kMegabyte / sizeof(Slot) - 2 * kSlotsPerSegment);
+  EXPECT_EQ(recording.events.size() + lost(recording, LossReason::kOverwritten), kEvents);
+  EXPECT_EQ(recording.events.end_ns(static_cast<trace::EventIndex>(recording.events.size() - 1)), recording.clock.end_ns)
+      << "the newest are kept";
+}
+
+TEST_F(BudgetTest, AScopeThatOutlivesItsPlaceInTheRingClosesWithoutHarm) {
+  auto session = started({.budget = {.policy = Budget::Policy::kKeepLast, .bytes = kMegabyte}});
+  for (int round = 0; round < 5; ++round) {
+    NamedScope outer("outer");
+    OpScope op(intern("outer op"));
+    for (int i = 0; i < 100'000; ++i) scope("x", 1);
+  }
+  const trace::Recording recording = stopped(*session);
+  for (trace::EventIndex i = 0; i < recording.events.size(); ++i)
+    ASSERT_TRUE(recording.name(i) != "x" || recording.events.duration_ns[i] == 1) << i;
+}
+
+TEST_F(BudgetTest, BadBudgetsAreRefusedWithTheValueAndTheProcessStaysFree) {
+  EXPECT_THAT([&] { started({.budget = {.bytes = 100}}); }, ThrowsMessage<InvalidArgument>(HasSubstr("must be at least 1048576, got 100")));
+  EXPECT_THAT([&] { started({.budget = {.policy = Budget::Policy::kKeepLast, .keep_steps = -1}}); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("got -1")));
+  EXPECT_THAT([&] { started({.budget = {.policy = Budget::Policy::kSpill}}); }, ThrowsMessage<InvalidArgument>(HasSubstr("spill_path")));
+  EXPECT_NO_THROW(started()->stop());
+}
+
+}  // namespace
+}  // namespace mindtorch::record

@@ -1,0 +1,147 @@
+// Hosts, stack providers and the version of the hooks.
+#include "mindtorch/record/hooks.h"
+
+#include <gmock/gmock.h>
+
+#include "mindtorch/record/host.h"
+#include "mindtorch/record/stack_provider.h"
+#include "tests/record/recorded.h"
+
+namespace mindtorch::record {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+using HooksTest = RecordedTest;
+
+// Captures a counter; resolves it to frames that name it.
+class CountingStacks : public StackProvider {
+ public:
+  std::size_t capture(std::uint64_t* words, std::size_t capacity) noexcept override {
+    if (capacity < 2) return 0;
+    words[0] = next_ % 3;
+    words[1] = 7;
+    ++next_;
+    return 2;
+  }
+  std::vector<SourcePlace> resolve(std::span<const std::uint64_t> words) override {
+    ++resolved_;
+    return {{"inner.py", "f" + std::to_string(words[0]), static_cast<int>(words[0])}, {"outer.py", "main", static_cast<int>(words[1])}};
+  }
+  void session_begins() override { calls_.push_back("begins"); }
+  void session_resolved() override { calls_.push_back("resolved"); }
+
+  int next_ = 0;
+  int resolved_ = 0;
+  std::vector<std::string> calls_;
+};
+
+TEST_F(HooksTest, StacksAreCapturedForOpsAndScopesAndResolvedOnceEach) {
+  CountingStacks stacks;
+  set_stack_provider(&stacks);
+  auto session = started({.stacks = true});
+  for (int i = 0; i < 6; ++i) scope("scope");
+  { OpScope op(intern("op")); }
+  { NamedScope step("ProfilerStep#0", trace::EventKind::kStep); }
+  const trace::Recording recording = stopped(*session);
+  set_stack_provider(nullptr);
+  EXPECT_EQ(stacks.resolved_, 3) << "three distinct stacks";
+  EXPECT_EQ(recording.stacks.size(), 3u);
+  for (trace::EventIndex i = 0; i < 7; ++i) {
+    const auto stack = recording.stacks.of_event.find(i);
+    ASSERT_EQ(stack.size(), 1u);
+    const auto frames = recording.stacks.frames_of(stack[0]);
+    ASSERT_EQ(frames.size(), 2u);
+    const trace::Frame& inner = recording.stacks.frames[frames[0]];
+    EXPECT_EQ(recording.names[inner.function], "f" + std::to_string(i % 3));
+    EXPECT_EQ(recording.names[recording.stacks.frames[frames[1]].file], "outer.py");
+  }
+  EXPECT_TRUE(recording.stacks.of_event.find(7).empty()) << "a step mark has no stack of its own";
+  EXPECT_THAT(stacks.calls_, ElementsAre("begins", "resolved"));
+}
+
+TEST_F(HooksTest, WithoutTheFlagNoStackIsCaptured) {
+  CountingStacks stacks;
+  set_stack_provider(&stacks);
+  auto session = started();
+  scope("scope");
+  EXPECT_THAT([&] { set_stack_provider(nullptr); }, ThrowsMessage<Error>(HasSubstr("a session is recording")));
+  stopped(*session);
+  set_stack_provider(nullptr);
+  EXPECT_EQ(stacks.next_, 0);
+}
+
+class FakeHost : public Host {
+ public:
+  std::string_view name() const override { return "fake"; }
+  Status session_starts(std::uint32_t wanted) override {
+    wants_ = wanted;
+    ++starts_;
+    return problem_.empty() ? Status::ok() : Status::unavailable(problem_);
+  }
+  void session_stops() override { ++stops_; }
+  std::vector<trace::MemoryBaseline> memory_totals() override { return {{{DeviceType::kCpu, 0}, 1000, 2000}}; }
+
+  std::uint32_t wants_ = 0;
+  int starts_ = 0, stops_ = 0;
+  std::string problem_;
+};
+
+TEST_F(HooksTest, HostsAreToldWhatIsWantedAndAskedForTheirTotals) {
+  FakeHost host;
+  register_host(&host);
+  auto session = started({.shapes = true, .memory = true});
+  EXPECT_EQ(host.wants_ & (kEvents | kShapes | kMemory | kStacks), kEvents | kShapes | kMemory);
+  const trace::Recording recording = stopped(*session);
+  session.reset();
+  unregister_host(&host);
+  started()->stop();
+  EXPECT_EQ(host.starts_, 1);
+  EXPECT_EQ(host.stops_, 1);
+  ASSERT_EQ(recording.memory_baselines.size(), 1u);
+  EXPECT_EQ(recording.memory_baselines[0].reserved, 2000);
+}
+
+TEST_F(HooksTest, AHostThatCannotRecordIsReportedAndRecordingGoesOn) {
+  FakeHost host;
+  host.problem_ = "no callbacks";
+  register_host(&host);
+  auto session = started();
+  scope("a");
+  EXPECT_THAT(session->source_problems(), ElementsAre("host fake: no callbacks"));
+  EXPECT_EQ(stopped(*session).events.size(), 1u);
+  unregister_host(&host);
+}
+
+TEST(Abi, AHostOfAnotherVersionIsRefused) {
+  EXPECT_NO_THROW(check_abi(kAbiVersion));
+  EXPECT_THAT([] { check_abi(kAbiVersion + 1); }, ThrowsMessage<Error>(HasSubstr("rebuild it")));
+}
+
+TEST_F(HooksTest, InstantsHaveNoDuration) {
+  auto session = started();
+  clock_.advance(3);
+  record_instant(intern("mark"));
+  clock_.advance(3);
+  const trace::Recording recording = stopped(*session);
+  EXPECT_EQ(recording.events.kind[0], trace::EventKind::kInstant);
+  EXPECT_EQ(recording.events.start_ns[0], 3);
+  EXPECT_EQ(recording.events.duration_ns[0], 0);
+}
+
+TEST_F(HooksTest, AnAttributeThatComesTooLateIsCountedNotMisplaced) {
+  auto session = started();
+  {
+    OpScope outer(intern("outer"));
+    for (int i = 0; i < 5000; ++i) scope("inner", 1);
+    add_attribute(outer.slot(), intern("key"), std::int64_t{1});
+  }
+  const trace::Recording recording = stopped(*session);
+  EXPECT_TRUE(recording.attributes.empty());
+  EXPECT_EQ(lost(recording, trace::LossReason::kSideData), 1u);
+}
+
+}  // namespace
+}  // namespace mindtorch::record
