@@ -6,6 +6,8 @@
 
 #include <barrier>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "benchmarks/harness.h"
@@ -202,6 +204,44 @@ void session_costs() {
                 .note = "from stop() to a Recording in columns, 1,000,000 events"});
 }
 
+std::int64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::int64_t total = 0, resident = 0;
+  file >> total >> resident;
+  return resident * ::sysconf(_SC_PAGESIZE);
+}
+
+// A long run: memory must not grow with it. The file is removed afterwards.
+void spilling() {
+  constexpr std::int64_t kEvents = 100'000'000, kPiece = 1'000'000;
+  const std::string path = (std::filesystem::temp_directory_path() / fmt::format("mindtorch_bench_{}.mtrec", ::getpid())).string();
+  SessionOptions options;
+  options.budget = {.policy = Budget::Policy::kSpill, .bytes = 16 * kRing, .spill_path = path};
+  options.clock = &bare_clock;
+  const auto session = started(options);
+  scope_pairs(kPiece);
+  const std::int64_t before = resident_bytes();
+  std::int64_t most = before;
+  const double ns = ns_per_op(kEvents / kPiece - 1,
+                              [&] {
+                                scope_pairs(kPiece);
+                                most = std::max(most, resident_bytes());
+                              }) /
+                    kPiece;
+  const trace::Recording summary = session->stop();
+  expect(summary.losses.empty(), "record/spill");
+  const double bytes = static_cast<double>(std::filesystem::file_size(path));
+  std::filesystem::remove(path);
+  print_result({.name = "record/spill_memory_growth",
+                .ours = static_cast<double>(most - before) / kRing,
+                .unit = "MiB",
+                .note = "growth of the process between 1 million and 100 million events, budget 16 MiB, nothing lost"});
+  print_result({.name = "record/spill_ns_per_event",
+                .ours = ns,
+                .unit = "ns",
+                .note = fmt::format("wall clock, waits for the disk included; {:.2f} bytes an event in the file", bytes / kEvents)});
+}
+
 // What record.py counts the instructions of.
 [[gnu::noinline]] void counted_empty(std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) asm volatile("" ::: "memory");
@@ -233,6 +273,7 @@ void run_all() {
   against_floor("record/scope_with_shapes", with_shapes, pairs_with_shapes, "2 tensors of 4 dimensions with strides; ring of 1 MiB");
   growing_memory();
   session_costs();
+  spilling();
 }
 
 }  // namespace

@@ -1,0 +1,233 @@
+// The spill: everything recorded is in the file, in bounded memory, up to the moment the process is killed.
+#include "mindtorch/record/spill.h"
+
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <random>
+#include <thread>
+
+#include "mindtorch/record/input_writer.h"
+#include "mindtorch/record/log_storage.h"
+#include "mindtorch/trace/file.h"
+#include "mindtorch/trace/inputs.h"
+#include "tests/record/recorded.h"
+
+namespace mindtorch::record {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+using trace::LossReason;
+
+constexpr std::int64_t kMegabyte = std::int64_t{1} << 20;
+
+class SpillTest : public RecordedTest {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / ("mindtorch_spill_" + std::to_string(::getpid()));
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string path(const std::string& name = "spill.mtrec") const { return folder_ / name; }
+  SessionOptions spilling(std::int64_t bytes = 2 * kMegabyte) const {
+    SessionOptions options;
+    options.budget = {.policy = Budget::Policy::kSpill, .bytes = bytes, .spill_path = path()};
+    return options;
+  }
+  trace::Recording loaded() {
+    trace::LoadResult result = trace::load(path());
+    EXPECT_EQ(result.damage, std::nullopt);
+    EXPECT_EQ(trace::check_invariants(result.recording), "");
+    return std::move(result.recording);
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(SpillTest, TheFileHoldsEveryEventWithItsSideData) {
+  SessionOptions options = spilling();
+  options.shapes = options.memory = true;
+  auto session = started(options);
+  constexpr int kEvents = 20'000;
+  const std::int64_t sizes[] = {3, 5};
+  for (int i = 0; i < kEvents; ++i) {
+    if (i % 1000 == 0) session->mark_step(i / 1000);
+    OpScope op(intern(i % 2 ? "odd" : "even"), known({DeviceType::kNpu, 0}), trace::make_sequence_link(i));
+    {
+      InputWriter inputs(op);
+      inputs.tensor(trace::ScalarType::kFloat, sizes, sizes, 2, true);
+      inputs.text(i % 3 ? "sum" : "mean");
+    }
+    add_attribute(op.slot(), intern("i"), std::int64_t{i});
+    record_memory({}, &op, i, i, i);
+    clock_.advance(7);
+  }
+  const trace::Recording summary = session->stop();
+  EXPECT_EQ(summary.events.size(), 0u);
+  EXPECT_EQ(summary.metadata.at("spill_file"), "\"" + path() + "\"");
+  const trace::Recording recording = loaded();
+  ASSERT_EQ(recording.events.size(), static_cast<std::size_t>(kEvents));
+  for (trace::EventIndex i = 0; i < kEvents; ++i) {
+    ASSERT_EQ(recording.name(i), i % 2 ? "odd" : "even");
+    ASSERT_EQ(recording.events.duration_ns[i], 7);
+    ASSERT_EQ(trace::sequence_of(recording.events.link[i]), i);
+    const auto inputs = trace::decode_inputs(recording.inputs.find(i));
+    ASSERT_EQ(recording.names[inputs.at(1).text], i % 3 ? "sum" : "mean");
+    ASSERT_EQ(recording.attributes.find(i)[0].bits, i);
+    ASSERT_EQ(recording.memory.bytes[i], i);
+  }
+  EXPECT_EQ(recording.steps.size(), 20u);
+  EXPECT_EQ(recording.step_at(recording.events.start_ns[5500]), 5);
+  EXPECT_TRUE(recording.losses.empty());
+  EXPECT_TRUE(recording.options.shapes);
+}
+
+TEST_F(SpillTest, ScopesThatSpanManySegmentsGetTheirEndsLater) {
+  auto session = started(spilling());
+  {
+    NamedScope epoch("epoch");
+    for (int batch = 0; batch < 5; ++batch) {
+      NamedScope it("batch");
+      for (int i = 0; i < 10'000; ++i) scope("work", 1);
+    }
+    std::thread([&, elsewhere = NamedScope("async")]() mutable {
+      clock_.advance(100);
+      elsewhere.close();
+    }).join();
+  }
+  NamedScope open("open at stop");
+  for (int i = 0; i < 10'000; ++i) scope("tail", 1);
+  const trace::Recording summary = session->stop();
+  EXPECT_EQ(lost(summary, LossReason::kUnfinished), 1u);
+  session.reset();
+  open.close();  // into memory that must still be there
+  const trace::Recording recording = loaded();
+  ASSERT_EQ(recording.name(0), "epoch");
+  EXPECT_EQ(recording.events.duration_ns[0], 50'100);
+  for (trace::EventIndex i = 0; i < recording.events.size(); ++i) {
+    if (recording.name(i) == "batch") {
+      EXPECT_EQ(recording.events.duration_ns[i], 10'000);
+    } else if (recording.name(i) == "async") {
+      EXPECT_EQ(recording.events.flags[i], trace::kAsync);
+      EXPECT_EQ(recording.events.duration_ns[i], 100);
+    } else if (recording.name(i) == "open at stop") {
+      EXPECT_EQ(recording.events.flags[i], trace::kUnfinished);
+    }
+  }
+  EXPECT_EQ(lost(recording, LossReason::kUnfinished), 1u);
+}
+
+TEST_F(SpillTest, ManyThreadsShareOneFile) {
+  auto session = started(spilling());
+  constexpr int kThreads = 4, kEvents = 50'000;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < kEvents; ++i) NamedScope it("work");
+    });
+  for (std::thread& thread : threads) thread.join();
+  session->stop();
+  const trace::Recording recording = loaded();
+  EXPECT_EQ(recording.tracks.size(), static_cast<std::size_t>(kThreads));
+  EXPECT_EQ(name_counts(recording)["work"], kThreads * kEvents);
+}
+
+TEST_F(SpillTest, MemoryStaysWithinTheBudgetAndWaitingIsRecorded) {
+  SessionOptions options = spilling(kMegabyte);
+  auto session = Session::prepare(options);
+  session->start();
+  constexpr int kEvents = 2'000'000;
+  std::int64_t most = 0;
+  for (int i = 0; i < kEvents; ++i) {
+    OpScope op(intern_cached("x"));
+    if (i % 1024 == 0) most = std::max(most, session->bytes_in_use());
+  }
+  const trace::Recording summary = session->stop();
+  EXPECT_LE(most, kMegabyte + static_cast<std::int64_t>(kBlockBytes));
+  EXPECT_TRUE(summary.losses.empty());
+  auto counts = name_counts(loaded());
+  EXPECT_EQ(counts["x"], kEvents);
+}
+
+TEST_F(SpillTest, AFileThatCannotBeWrittenIsAnErrorWithPathAndCause) {
+  SessionOptions options = spilling();
+  options.budget.spill_path = path("no/such/folder/x.mtrec");
+  EXPECT_THAT([&] { started(options); }, ThrowsMessage<IoError>(HasSubstr("no/such/folder/x.mtrec': No such file or directory")));
+  EXPECT_NO_THROW(started()->stop());
+}
+
+TEST_F(SpillTest, WhenTheDiskIsFullTheEventsAreCountedAndTheFileStaysReadable) {
+  // A limit on the size of files stands in for a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit old{};
+  ::getrlimit(RLIMIT_FSIZE, &old);
+  const rlimit small{100'000, old.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  auto session = Session::prepare(spilling());
+  session->start();
+  constexpr int kEvents = 1'000'000;
+  for (int i = 0; i < kEvents; ++i) OpScope op(intern_cached("x"));
+  const trace::Recording summary = session->stop();
+  ::setrlimit(RLIMIT_FSIZE, &old);
+  ASSERT_EQ(summary.losses.size(), 1u);
+  EXPECT_EQ(summary.losses[0].reason, LossReason::kSpillFailed);
+  EXPECT_THAT(summary.losses[0].detail, HasSubstr(path()));
+  const trace::LoadResult result = trace::load(path());
+  EXPECT_GT(result.recording.events.size(), 0u);
+  const std::size_t accounted = result.recording.events.size() + summary.losses[0].count;
+  EXPECT_GE(accounted, static_cast<std::size_t>(kEvents));
+  EXPECT_LE(accounted, static_cast<std::size_t>(kEvents + kEvents / kSlotsPerSegment + 1))
+      << "no more than a wait for the disk in each segment";
+}
+
+class KilledProcess : public SpillTest {
+ protected:
+  [[noreturn]] void record_for_ever() {
+    auto session = Session::prepare(spilling());
+    session->start();
+    std::thread second([] {
+      for (;;) NamedScope it("second thread");
+    });
+    for (std::uint64_t i = 0;; ++i) {
+      NamedScope outer("outer");
+      for (int k = 0; k < 20; ++k) NamedScope inner("inner");
+    }
+  }
+};
+
+TEST_F(KilledProcess, TheFileOpensAndHoldsEverySealedChunk) {
+  std::mt19937 random(11);
+  const int rounds = std::getenv("MINDTORCH_QUICK") ? 20 : 200;
+  std::size_t events = 0;
+  for (int round = 0; round < rounds; ++round) {
+    std::filesystem::remove(path());
+    const pid_t child = ::fork();
+    if (child == 0) record_for_ever();
+    // Killed when the file has reached a random size: a random point of the writer's work, whatever the speed of the machine.
+    const std::uint64_t size = std::uniform_int_distribution<std::uint64_t>(0, 150'000)(random);
+    std::error_code none;
+    while (!std::filesystem::exists(path()) || std::filesystem::file_size(path(), none) < std::max<std::uint64_t>(size, 64))
+      std::this_thread::yield();
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    const std::uint64_t file_bytes = std::filesystem::file_size(path());
+    const trace::LoadResult result = trace::load(path());
+    ASSERT_EQ(trace::check_invariants(result.recording), "");
+    events += result.recording.events.size();
+    // At most the chunk that was being written is missing.
+    ASSERT_LT(result.damage ? file_bytes - result.damage_offset : 0, 256'000u) << *result.damage;
+    for (trace::EventIndex i = 0; i < result.recording.events.size(); ++i) ASSERT_FALSE(result.recording.name(i).empty());
+  }
+  EXPECT_GT(events, 1000u);
+}
+
+}  // namespace
+}  // namespace mindtorch::record
