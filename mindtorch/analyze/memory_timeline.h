@@ -1,0 +1,48 @@
+// Memory timeline: what lay in a device's memory at each moment, by category; the data of torch's memory timeline files.
+//
+// A block has the category the host told (Recording::memory_tags; the first tag counts from the allocation on, a later one from its own
+// time). Where the host said nothing, memory_categories.h says how it is guessed. What existed before: blocks reported at or before the
+// start of the recording, blocks that are freed without having been allocated, and the rest of the device's baseline as one piece of
+// unknown category.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "mindtorch/analyze/analysis.h"
+#include "mindtorch/trace/event.h"
+
+namespace mindtorch::analyze {
+
+// Numbers are those of torch's raw files.
+enum class MemoryAction : std::uint8_t { kPreexisting = 1, kCreate = 2, kIncrementVersion = 3, kDestroy = 4 };
+
+struct MemoryEntry {
+  std::int64_t unix_ns = -1;  // -1: before the recording
+  MemoryAction action = MemoryAction::kCreate;
+  std::int64_t bytes = 0;  // negative: leaves the category
+  trace::MemoryCategory category = trace::MemoryCategory::kUnknown;
+  friend bool operator==(const MemoryEntry&, const MemoryEntry&) = default;
+};
+
+struct MemoryTimeline {
+  trace::Device device;
+  // torch's raw list, in order of time. A change of category is two entries of kIncrementVersion.
+  std::vector<MemoryEntry> entries;
+  // torch's times (Unix microseconds) and for each a row of a leading 0 and the bytes of the eight categories from then on.
+  std::vector<std::int64_t> times_us;
+  std::vector<std::array<std::int64_t, 1 + trace::kMemoryCategories>> sizes;
+  // Most bytes each category held, and all of them together; not at the same moment.
+  std::array<std::int64_t, trace::kMemoryCategories> category_peaks{};
+  std::int64_t peak = 0;
+  std::int64_t peak_unix_ns = -1;
+};
+
+// Empty if nothing was reported for the device. O(reports * log).
+MemoryTimeline memory_timeline(const Analysis& analysis, trace::Device device);
+
+// Devices with memory reports or a baseline, CPU first.
+std::vector<trace::Device> memory_devices(const trace::Recording& recording);
+
+}  // namespace mindtorch::analyze

@@ -1,0 +1,99 @@
+// Collapsed stacks: self times gathered by stack.
+#include "mindtorch/analyze/stacks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+
+#include "mindtorch/base/error.h"
+#include "mindtorch/base/text.h"
+
+namespace mindtorch::analyze {
+namespace {
+
+constexpr std::array<std::string_view, 4> kMetrics = {"self_cpu_time_total", "self_cuda_time_total", "self_xpu_time_total",
+                                                      "self_privateuse1_time_total"};
+
+enum class Metric { kCpu, kDevice };
+
+Metric parse_metric(std::string_view metric) {
+  if (std::ranges::find(kMetrics, metric) == kMetrics.end()) {
+    throw InvalidArgument(fmt::format("metric should be one of: ['{}']", fmt::join(kMetrics, "', '")));
+  }
+  return metric == kMetrics[0] ? Metric::kCpu : Metric::kDevice;
+}
+
+std::string plain_frame(const std::string& frame) {
+  std::string text = valid_utf8(frame);
+  std::ranges::replace_if(
+      text, [](char c) { return c == ' ' || c == ';' || c == '\t' || c == '\n' || c == '\r'; }, '_');
+  return text;
+}
+
+CollapsedStack collapse(const std::vector<std::string>& innermost_first, std::int64_t weight_ns) {
+  CollapsedStack stack{{}, weight_ns};
+  std::transform(innermost_first.rbegin(), innermost_first.rend(), std::back_inserter(stack.frames), plain_frame);
+  return stack;
+}
+
+struct Weight {
+  std::int64_t ns = 0;
+  std::int64_t first_start_ns = std::numeric_limits<std::int64_t>::max();
+};
+
+}  // namespace
+
+std::span<const std::string_view> supported_stack_metrics() { return kMetrics; }
+
+std::vector<CollapsedStack> collapsed_stacks(const Analysis& analysis, std::string_view metric_name) {
+  const Metric metric = parse_metric(metric_name);
+  const EventStacks& stacks = analysis.stacks();
+  if (stacks.empty()) return {};
+  const EventTree& tree = analysis.tree();
+  const LaunchLinks& launches = analysis.launches();
+  const trace::EventColumns& events = analysis.recording().events;
+
+  std::vector<Weight> weights(analysis.recording().stacks.size());
+  for (EventIndex i = 0; i < events.size(); ++i) {
+    const auto stack = stacks.of(i);
+    if (!stack || !tree.is_node(i)) continue;
+    const std::int64_t ns = metric == Metric::kCpu ? tree.self_ns(i) : launches.self_ns(i);
+    Weight& weight = weights[*stack];
+    weight.ns += ns;
+    weight.first_start_ns = std::min(weight.first_start_ns, events.start_ns[i]);
+  }
+
+  std::vector<StackId> order(weights.size());
+  std::iota(order.begin(), order.end(), StackId{0});
+  std::erase_if(order, [&](StackId stack) { return weights[stack].ns <= 0; });
+  std::ranges::stable_sort(order, {}, [&](StackId stack) { return weights[stack].first_start_ns; });
+  std::vector<CollapsedStack> collapsed;
+  for (const StackId stack : order) {
+    CollapsedStack entry = collapse(stacks.frames(stack), weights[stack].ns);
+    if (!entry.frames.empty()) collapsed.push_back(std::move(entry));
+  }
+  return collapsed;
+}
+
+std::vector<CollapsedStack> collapsed_stacks(const KeyAverages& averages, std::string_view metric_name) {
+  const Metric metric = parse_metric(metric_name);
+  std::vector<CollapsedStack> collapsed;
+  for (const Average& row : averages.rows) {
+    const std::int64_t ns = metric == Metric::kCpu ? row.self_cpu_time_total_ns : row.self_device_time_total_ns;
+    if (!row.stack.empty() && ns > 0) collapsed.push_back(collapse(row.stack, ns));
+  }
+  return collapsed;
+}
+
+std::string collapsed_text(std::span<const CollapsedStack> stacks) {
+  std::string text;
+  for (const CollapsedStack& stack : stacks) {
+    fmt::format_to(std::back_inserter(text), "{} {}\n", fmt::join(stack.frames, ";"), (stack.weight_ns + 999) / 1000);
+  }
+  return text;
+}
+
+}  // namespace mindtorch::analyze

@@ -1,0 +1,33 @@
+// Collapsed stacks: time by call stack, the input of flame graphs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mindtorch/analyze/analysis.h"
+#include "mindtorch/analyze/key_averages.h"
+
+namespace mindtorch::analyze {
+
+// torch's list: self_cpu_time_total, self_cuda_time_total, self_xpu_time_total, self_privateuse1_time_total; the last three mean the
+// device.
+std::span<const std::string_view> supported_stack_metrics();
+
+struct CollapsedStack {
+  std::vector<std::string> frames;  // outermost first, each without the characters that separate frames and weights
+  std::int64_t weight_ns = 0;       // above 0
+};
+
+// The metric of all events with a stack, added up by stack, in the order of first occurrence. Throws InvalidArgument with torch's text
+// "metric should be one of: [...]" for any other metric.
+std::vector<CollapsedStack> collapsed_stacks(const Analysis& analysis, std::string_view metric);
+// One for each row with a stack.
+std::vector<CollapsedStack> collapsed_stacks(const KeyAverages& averages, std::string_view metric);
+
+// "outermost;...;innermost 12\n" a stack. Weights are microseconds rounded up, so that a fast call does not vanish.
+std::string collapsed_text(std::span<const CollapsedStack> stacks);
+
+}  // namespace mindtorch::analyze

@@ -1,0 +1,69 @@
+// Steps: intervals from step events or marks, filled with what happened in them.
+#include "mindtorch/analyze/steps.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace mindtorch::analyze {
+namespace {
+
+std::int64_t number_in(std::string_view name) {
+  const std::size_t hash = name.rfind('#');
+  std::int64_t number = 0;
+  if (hash != name.npos) std::from_chars(name.data() + hash + 1, name.data() + name.size(), number);
+  return number;
+}
+
+std::vector<Step> from_events(const trace::Recording& recording) {
+  std::vector<Step> found;
+  for (EventIndex i = 0; i < recording.events.size(); ++i) {
+    if (recording.events.kind[i] != trace::EventKind::kStep) continue;
+    found.push_back(
+        {.number = number_in(recording.name(i)), .start_ns = recording.events.start_ns[i], .duration_ns = recording.events.duration_ns[i]});
+  }
+  std::ranges::stable_sort(found, {}, &Step::start_ns);
+  return found;
+}
+
+std::vector<Step> from_marks(const trace::Recording& recording) {
+  std::vector<Step> found;
+  if (recording.steps.empty()) return found;
+  const trace::StepMark& first = recording.steps.front();
+  if (first.time_ns > recording.clock.start_ns)
+    found.push_back({.number = recording.step_at(recording.clock.start_ns), .start_ns = recording.clock.start_ns});
+  for (const trace::StepMark& mark : recording.steps) found.push_back({.number = mark.step, .start_ns = mark.time_ns});
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::int64_t end = i + 1 < found.size() ? found[i + 1].start_ns : std::max(recording.clock.end_ns, found[i].start_ns);
+    found[i].duration_ns = end - found[i].start_ns;
+  }
+  return found;
+}
+
+// The last step that started by then and has not ended.
+Step* step_at(std::vector<Step>& steps, std::int64_t time_ns) {
+  const auto after = std::ranges::upper_bound(steps, time_ns, {}, &Step::start_ns);
+  if (after == steps.begin()) return nullptr;
+  Step& step = *(after - 1);
+  return time_ns < step.start_ns + step.duration_ns ? &step : nullptr;
+}
+
+}  // namespace
+
+std::vector<Step> steps(const Analysis& analysis) {
+  const trace::Recording& recording = analysis.recording();
+  const EventTree& tree = analysis.tree();
+  const LaunchLinks& launches = analysis.launches();
+  std::vector<Step> found = from_events(recording);
+  if (found.empty()) found = from_marks(recording);
+  if (found.empty()) return found;
+  for (EventIndex i = 0; i < recording.events.size(); ++i) {
+    if (!tree.is_node(i) || recording.events.kind[i] == trace::EventKind::kStep) continue;
+    Step* step = step_at(found, recording.events.start_ns[i]);
+    if (step == nullptr) continue;
+    ++step->events;
+    step->device_ns += launches.self_ns(i);
+  }
+  return found;
+}
+
+}  // namespace mindtorch::analyze

@@ -1,0 +1,24 @@
+// Steps: how long each step of the loop took.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mindtorch/analyze/analysis.h"
+
+namespace mindtorch::analyze {
+
+struct Step {
+  std::int64_t number = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t duration_ns = 0;
+  std::int64_t events = 0;     // averaged host events that start in it
+  std::int64_t device_ns = 0;  // device work launched in it
+  friend bool operator==(const Step&, const Step&) = default;
+};
+
+// In order of time. From the "ProfilerStep#N" events where there are any, else from the marks, the time before the first mark being the
+// step before it. Empty if the recording has neither. O(events * log steps).
+std::vector<Step> steps(const Analysis& analysis);
+
+}  // namespace mindtorch::analyze

@@ -1,0 +1,49 @@
+// Steps: from step events, else from marks.
+#include "mindtorch/analyze/steps.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/analyze/recordings.h"
+
+namespace mindtorch::analyze {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(Steps, AreTheStepEventsWithWhatStartsInThem) {
+  Maker maker;
+  maker.op("ProfilerStep#12", 200, 100, trace::EventKind::kStep);
+  maker.op("ProfilerStep#11", 100, 100, trace::EventKind::kStep);
+  maker.op("before", 50, 10);
+  maker.op("a", 110, 10);
+  maker.launch(112, 2, 1);
+  maker.kernel("k", 500, 40, 1);
+  maker.op("b", 200, 10);
+  maker.op("after", 300, 10);
+  maker.builder().add_step(130, 99);
+  const trace::Recording recording = maker.finish();
+  EXPECT_THAT(steps(Analysis(recording)), ElementsAre(Step{11, 100, 100, 2, 40}, Step{12, 200, 100, 1, 0}));
+}
+
+TEST(Steps, AreTheTimesBetweenMarksWhereThereAreNoEvents) {
+  Maker maker;
+  maker.op("a", 10, 5);
+  maker.op("b", 60, 5);
+  maker.builder().add_step(50, 1);
+  maker.builder().add_step(80, 2);
+  maker.builder().recording().clock.end_ns = 100;
+  const trace::Recording recording = maker.finish();
+  EXPECT_THAT(steps(Analysis(recording)), ElementsAre(Step{0, 0, 50, 1, 0}, Step{1, 50, 30, 1, 0}, Step{2, 80, 20, 0, 0}));
+}
+
+TEST(Steps, ARecordingWithoutStepsHasNone) {
+  Maker maker;
+  maker.op("a", 10, 5);
+  const trace::Recording recording = maker.finish();
+  EXPECT_THAT(steps(Analysis(recording)), IsEmpty());
+}
+
+}  // namespace
+}  // namespace mindtorch::analyze
