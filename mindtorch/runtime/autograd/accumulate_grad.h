@@ -1,0 +1,24 @@
+// AccumulateGrad: the end of a path through the graph. Adds what arrives to the gradient of a leaf.
+#pragma once
+
+#include "mindtorch/runtime/autograd/node.h"
+
+namespace mindtorch::autograd {
+
+class AccumulateGrad final : public Node {
+ public:
+  explicit AccumulateGrad(Tensor variable);
+  ~AccumulateGrad() override;
+  const NodeName& node_name() const override;
+  const Tensor& variable() const { return variable_; }
+  // Kept by the leaf, because this node comes and goes with the graphs that use it.
+  std::vector<TensorHook>& tensor_hooks() override;
+
+ protected:
+  TensorVector apply(TensorVector&& inputs) override;
+
+ private:
+  Tensor variable_;
+};
+
+}  // namespace mindtorch::autograd

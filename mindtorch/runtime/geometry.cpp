@@ -1,0 +1,124 @@
+// Making tensors out of storage.
+#include "mindtorch/runtime/geometry.h"
+
+#include <algorithm>
+#include <array>
+
+namespace mindtorch {
+
+Tensor new_tensor(IntArrayRef sizes, ScalarType dtype, Device device) {
+  if (sizes.size() > kMaxDims) throw_error("runtime.sizes", "tensors have at most {} dimensions, got {}", kMaxDims, sizes.size());
+  const auto bytes = static_cast<std::size_t>(checked_numel(sizes)) * element_size(dtype);
+  return Tensor(make_intrusive<TensorImpl>(Storage::allocate(bytes, device), dtype, sizes));
+}
+
+Tensor new_strided_tensor(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device) {
+  std::int64_t last = 0;
+  if (checked_numel(sizes) != 0) {
+    last = 1;
+    for (std::size_t i = 0; i < sizes.size(); ++i) last += (sizes[i] - 1) * strides[i];
+  }
+  auto storage = Storage::allocate(static_cast<std::size_t>(last) * element_size(dtype), device);
+  return Tensor(make_intrusive<TensorImpl>(std::move(storage), dtype, sizes, strides, 0, nullptr));
+}
+
+Tensor make_view(const Tensor& self, IntArrayRef sizes, IntArrayRef strides, std::int64_t offset) {
+  TensorImpl& impl = *self.impl();
+  std::int64_t last = offset;
+  bool empty = false;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    empty = empty || sizes[i] == 0;
+    last += (sizes[i] - 1) * strides[i];
+  }
+  const auto elements = static_cast<std::int64_t>(impl.storage()->bytes() / element_size(impl.dtype()));
+  if (offset < 0 || (!empty && last >= elements))
+    throw_error("runtime.view", "sizes {}, strides {} and offset {} reach outside of a storage of {} elements", to_string(sizes),
+                to_string(strides), offset, elements);
+  IntrusivePtr<TensorImpl> base = impl.base() ? impl.base() : self.impl_ptr();
+  return Tensor(make_intrusive<TensorImpl>(impl.storage(), impl.dtype(), sizes, strides, offset, std::move(base)));
+}
+
+Tensor alias_without_history(const Tensor& self) {
+  const TensorImpl& impl = *self.impl();
+  auto alias = make_intrusive<TensorImpl>(impl.storage(), impl.dtype(), impl.sizes(), impl.strides(), impl.storage_offset(), nullptr);
+  if (impl.is_wrapped_number()) alias->set_wrapped_number();
+  return Tensor(std::move(alias));
+}
+
+Tensor make_dense_view(const Tensor& fresh, IntArrayRef sizes) {
+  return Tensor(make_intrusive<TensorImpl>(fresh.storage(), fresh.dtype(), sizes));
+}
+
+std::optional<DimVector> view_strides(IntArrayRef sizes, IntArrayRef strides, IntArrayRef new_sizes) {
+  DimVector result(new_sizes.size());
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return contiguous_strides(new_sizes);
+  // Walk both shapes from the inside: each run of old dimensions that lie in one piece must be a product of new dimensions.
+  auto at = static_cast<std::int64_t>(new_sizes.size()) - 1;
+  std::int64_t piece_stride = sizes.empty() ? 1 : strides[sizes.size() - 1];
+  std::int64_t piece = 1, covered = 1;
+  for (auto i = static_cast<std::int64_t>(sizes.size()) - 1; i >= 0; --i) {
+    piece *= sizes[i];
+    const bool ends_here = i == 0 || (sizes[i - 1] != 1 && strides[i - 1] != piece * piece_stride);
+    if (!ends_here) continue;
+    while (at >= 0 && (covered < piece || new_sizes[at] == 1)) {
+      result[at] = covered * piece_stride;
+      covered *= new_sizes[at];
+      --at;
+    }
+    if (covered != piece) return std::nullopt;
+    if (i > 0) {
+      piece_stride = strides[i - 1];
+      piece = covered = 1;
+    }
+  }
+  for (; at >= 0; --at) result[at] = 1;  // leading dimensions of one element
+  return result;
+}
+
+DimVector infer_size(IntArrayRef sizes, std::int64_t numel, std::string_view op) {
+  DimVector result(sizes);
+  std::int64_t known = 1, unknown = -1;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == -1) {
+      if (unknown >= 0) throw_error(op, "only one dimension can be inferred, got {}", to_string(sizes));
+      unknown = static_cast<std::int64_t>(i);
+    } else if (sizes[i] < 0) {
+      throw_error(op, "invalid shape dimension {} in {}", sizes[i], to_string(sizes));
+    } else {
+      known *= sizes[i];
+    }
+  }
+  if (unknown >= 0 && known == 0 && numel == 0)
+    throw_error(
+        op, "cannot reshape tensor of 0 elements into shape {} because the unspecified dimension size -1 can be any value and is ambiguous",
+        to_string(sizes));
+  const bool fits = unknown >= 0 ? known > 0 && numel % known == 0 : known == numel;
+  if (!fits) throw_error(op, "shape '{}' is invalid for input of size {}", to_string(sizes), numel);
+  if (unknown >= 0) result[static_cast<std::size_t>(unknown)] = numel / known;
+  return result;
+}
+
+std::int64_t wrap_dim(std::int64_t dim, std::int64_t dims, std::string_view op) {
+  const std::int64_t range = std::max<std::int64_t>(dims, 1);
+  if (dim < -range || dim >= range)
+    throw_error<OutOfRange>(op, "Dimension out of range (expected to be in range of [{}, {}], but got {})", -range, range - 1, dim);
+  return dim < 0 ? dim + range : dim;
+}
+
+bool is_dense(IntArrayRef sizes, IntArrayRef strides) {
+  std::array<std::size_t, kMaxDims> order;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 0) return true;
+    if (sizes[i] > 1) order[count++] = i;
+  }
+  std::sort(order.begin(), order.begin() + count, [&](std::size_t a, std::size_t b) { return strides[a] < strides[b]; });
+  std::int64_t expected = 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (strides[order[i]] != expected) return false;
+    expected *= sizes[order[i]];
+  }
+  return true;
+}
+
+}  // namespace mindtorch

@@ -1,0 +1,36 @@
+// The list of everything that registers itself with the runtime. A new family of ops adds its declaration and its call here.
+#include "mindtorch/runtime/initialize.h"
+
+#include <mutex>
+
+#include "mindtorch/runtime/cpu_backend.h"
+#include "mindtorch/runtime/dispatch/library.h"
+#include "mindtorch/runtime/embedded_host.h"
+
+namespace mindtorch {
+
+void register_creation_ops(Library& library);
+void register_copy_ops(Library& library);
+void register_arithmetic_ops(Library& library);
+void register_reduction_ops(Library& library);
+void register_matmul_ops(Library& library);
+void register_view_ops(Library& library);
+
+void initialize_runtime() {
+  static std::once_flag once;
+  // Ops called while this runs (by another thread, or by a registration function itself) would wait for it for ever: registration calls no
+  // op.
+  std::call_once(once, [] {
+    register_cpu_backend();
+    Library& library = Library::get();
+    register_creation_ops(library);
+    register_copy_ops(library);
+    register_arithmetic_ops(library);
+    register_reduction_ops(library);
+    register_matmul_ops(library);
+    register_view_ops(library);
+    register_embedded_host();
+  });
+}
+
+}  // namespace mindtorch

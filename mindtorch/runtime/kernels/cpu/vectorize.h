@@ -1,0 +1,31 @@
+// Compiles a loop twice: for the machine the library is built for, and with AVX2 where the processor has it.
+#pragma once
+
+namespace mindtorch::cpu {
+
+#if defined(__x86_64__) && !defined(__AVX2__)
+
+// Everything the lambda calls is inlined here (flatten) and so compiled for this target.
+template <class Loop>
+[[gnu::target("avx2,fma,bmi2"), gnu::flatten, gnu::noinline]] void with_avx2(const Loop& loop) {
+  loop();
+}
+
+template <class Loop>
+inline void vectorized(const Loop& loop) {
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    with_avx2(loop);
+  else
+    loop();
+}
+
+#else
+
+template <class Loop>
+inline void vectorized(const Loop& loop) {
+  loop();
+}
+
+#endif
+
+}  // namespace mindtorch::cpu

@@ -1,0 +1,316 @@
+// Addition, subtraction, multiplication, division.
+#include "mindtorch/runtime/ops/arithmetic.h"
+
+#include "mindtorch/runtime/dispatch/library.h"
+#include "mindtorch/runtime/functions.h"
+#include "mindtorch/runtime/kernels/cpu/arithmetic.h"
+#include "mindtorch/runtime/launch.h"
+#include "mindtorch/runtime/ops/in_place.h"
+
+namespace mindtorch {
+
+namespace {
+
+using autograd::Gradients;
+using autograd::InputNeeds;
+using autograd::SavedVariable;
+
+using BinaryAlpha = Tensor(const Tensor&, const Tensor&, const Scalar&);
+using ScalarAlpha = Tensor(const Tensor&, const Scalar&, const Scalar&);
+using Binary = Tensor(const Tensor&, const Tensor&);
+using WithScalar = Tensor(const Tensor&, const Scalar&);
+using Unary = Tensor(const Tensor&);
+
+constinit Op<BinaryAlpha> add_op{"aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"};
+constinit Op<BinaryAlpha> add__op{"aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"};
+constinit Op<ScalarAlpha> add_scalar_op{"aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"};
+constinit Op<ScalarAlpha> add__scalar_op{"aten::add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"};
+constinit Op<BinaryAlpha> sub_op{"aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"};
+constinit Op<BinaryAlpha> sub__op{"aten::sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"};
+constinit Op<ScalarAlpha> sub_scalar_op{"aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"};
+constinit Op<ScalarAlpha> sub__scalar_op{"aten::sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"};
+constinit Op<ScalarAlpha> rsub_scalar_op{"aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"};
+constinit Op<Binary> mul_op{"aten::mul.Tensor(Tensor self, Tensor other) -> Tensor"};
+constinit Op<Binary> mul__op{"aten::mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"};
+constinit Op<WithScalar> mul_scalar_op{"aten::mul.Scalar(Tensor self, Scalar other) -> Tensor"};
+constinit Op<WithScalar> mul__scalar_op{"aten::mul_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"};
+constinit Op<Binary> div_op{"aten::div.Tensor(Tensor self, Tensor other) -> Tensor"};
+constinit Op<Binary> div__op{"aten::div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"};
+constinit Op<WithScalar> div_scalar_op{"aten::div.Scalar(Tensor self, Scalar other) -> Tensor"};
+constinit Op<WithScalar> div__scalar_op{"aten::div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"};
+constinit Op<Unary> neg_op{"aten::neg(Tensor self) -> Tensor"};
+constinit Op<Unary> neg__op{"aten::neg_(Tensor(a!) self) -> Tensor(a!)"};
+constinit Op<Unary> reciprocal_op{"aten::reciprocal(Tensor self) -> Tensor"};
+constinit Op<Unary> reciprocal__op{"aten::reciprocal_(Tensor(a!) self) -> Tensor(a!)"};
+
+// ---- kernels ----
+
+void check_alpha(ScalarType type, const Scalar& alpha, std::string_view op) {
+  if (alpha.is_floating_point() && !is_floating_point(type))
+    throw_error(op, "For integral input tensors, argument alpha must not be a floating point number.");
+  if (alpha.is_boolean() && type != kBool) throw_error(op, "Boolean alpha only supported for Boolean results.");
+}
+
+Scalar negated(const Scalar& alpha) { return alpha.is_floating_point() ? Scalar(-alpha.to_double()) : Scalar(-alpha.to_int()); }
+
+template <class Other>
+Tensor add_kernel(const Tensor& self, const Other& other, const Scalar& alpha) {
+  const ScalarType type = result_type(self, other);
+  check_alpha(type, alpha, "aten::add");
+  Pointwise<2> call("aten::add", {self, other}, type, type);
+  launch(call.device, "add", cpu::add, type, call.plan, alpha);
+  return call.out;
+}
+
+template <class Other>
+Tensor add__kernel(const Tensor& self, const Other& other, const Scalar& alpha) {
+  const ScalarType type = in_place_type(self, other, "aten::add_");
+  check_alpha(type, alpha, "aten::add_");
+  if (type != self.dtype()) return self.copy_(add_kernel(self, other, alpha));
+  Pointwise<2> call("aten::add_", self, {self, other}, type);
+  launch(call.device, "add_", cpu::add, type, call.plan, alpha);
+  return self;
+}
+
+void check_sub(ScalarType type) {
+  if (type == kBool)
+    throw_error("aten::sub",
+                "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.");
+}
+
+template <class Other>
+Tensor sub_kernel(const Tensor& self, const Other& other, const Scalar& alpha) {
+  check_sub(result_type(self, other));
+  return add_kernel(self, other, negated(alpha));
+}
+
+template <class Other>
+Tensor sub__kernel(const Tensor& self, const Other& other, const Scalar& alpha) {
+  check_sub(result_type(self, other));
+  return add__kernel(self, other, negated(alpha));
+}
+
+Tensor rsub_scalar_kernel(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  const ScalarType type = result_type(self, other);
+  check_sub(type);
+  check_alpha(type, alpha, "aten::rsub");
+  Pointwise<2> call("aten::rsub", {self, other}, type, type);
+  launch(call.device, "rsub", cpu::rsub, type, call.plan, alpha);
+  return call.out;
+}
+
+template <class Other>
+Tensor mul_kernel(const Tensor& self, const Other& other) {
+  const ScalarType type = result_type(self, other);
+  Pointwise<2> call("aten::mul", {self, other}, type, type);
+  launch(call.device, "mul", cpu::mul, type, call.plan);
+  return call.out;
+}
+
+template <class Other>
+Tensor mul__kernel(const Tensor& self, const Other& other) {
+  const ScalarType type = in_place_type(self, other, "aten::mul_");
+  if (type != self.dtype()) return self.copy_(mul_kernel(self, other));
+  Pointwise<2> call("aten::mul_", self, {self, other}, type);
+  launch(call.device, "mul_", cpu::mul, type, call.plan);
+  return self;
+}
+
+template <class Other>
+Tensor div_kernel(const Tensor& self, const Other& other) {
+  const ScalarType type = floating_type(result_type(self, other));
+  Pointwise<2> call("aten::div", {self, other}, type, type);
+  launch(call.device, "div", cpu::div, type, call.plan);
+  return call.out;
+}
+
+template <class Other>
+Tensor div__kernel(const Tensor& self, const Other& other) {
+  const ScalarType type = floating_type(result_type(self, other));
+  check_in_place_type(type, self, "aten::div_");
+  if (type != self.dtype()) return self.copy_(div_kernel(self, other));
+  Pointwise<2> call("aten::div_", self, {self, other}, type);
+  launch(call.device, "div_", cpu::div, type, call.plan);
+  return self;
+}
+
+Tensor neg_kernel(const Tensor& self) {
+  if (self.dtype() == kBool)
+    throw_error("aten::neg",
+                "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+                "`logical_not()` operator instead.");
+  Pointwise<1> call("aten::neg", {self}, self.dtype(), self.dtype());
+  launch(call.device, "neg", cpu::neg, call.type, call.plan);
+  return call.out;
+}
+
+Tensor neg__kernel(const Tensor& self) {
+  Pointwise<1> call("aten::neg_", self, {self}, self.dtype());
+  launch(call.device, "neg_", cpu::neg, call.type, call.plan);
+  return self;
+}
+
+Tensor reciprocal_kernel(const Tensor& self) {
+  const ScalarType type = floating_type(self.dtype());
+  Pointwise<1> call("aten::reciprocal", {self}, type, type);
+  launch(call.device, "reciprocal", cpu::reciprocal, type, call.plan);
+  return call.out;
+}
+
+Tensor reciprocal__kernel(const Tensor& self) {
+  check_in_place_type(floating_type(self.dtype()), self, "aten::reciprocal_");
+  Pointwise<1> call("aten::reciprocal_", self, {self}, self.dtype());
+  launch(call.device, "reciprocal_", cpu::reciprocal, call.type, call.plan);
+  return self;
+}
+
+// ---- derivatives ----
+
+struct AddBackward0 {
+  static constexpr std::string_view kName = "AddBackward0";
+  Scalar alpha;
+  template <class Other>
+  AddBackward0(InputNeeds, const Tensor&, const Other&, const Scalar& factor) : alpha(factor) {}
+  void operator()(Gradients& grads, const Tensor& grad) {
+    if (grads.needs(0)) grads.set(0, grad);
+    if (grads.needs(1)) grads.set(1, alpha.equals(1) ? grad : grad * alpha);
+  }
+};
+
+struct SubBackward0 {
+  static constexpr std::string_view kName = "SubBackward0";
+  Scalar alpha;
+  template <class Other>
+  SubBackward0(InputNeeds, const Tensor&, const Other&, const Scalar& factor) : alpha(factor) {}
+  void operator()(Gradients& grads, const Tensor& grad) {
+    if (grads.needs(0)) grads.set(0, grad);
+    if (grads.needs(1)) grads.set(1, alpha.equals(1) ? grad.neg() : grad * negated(alpha));
+  }
+};
+
+struct RsubBackward1 {
+  static constexpr std::string_view kName = "RsubBackward1";
+  Scalar alpha;
+  RsubBackward1(InputNeeds, const Tensor&, const Scalar&, const Scalar& factor) : alpha(factor) {}
+  void operator()(Gradients& grads, const Tensor& grad) { grads.set(0, alpha.equals(1) ? grad.neg() : grad * negated(alpha)); }
+};
+
+struct MulBackward0 {
+  static constexpr std::string_view kName = "MulBackward0";
+  SavedVariable self, other;
+  MulBackward0(InputNeeds needs, const Tensor& a, const Tensor& b) : self(needs[1] ? a : Tensor()), other(needs[0] ? b : Tensor()) {}
+  static bool saves_self(InputNeeds needs) { return needs[1]; }
+  auto saved() { return std::tie(self, other); }
+  void operator()(Gradients& grads, const Tensor& grad) {
+    if (grads.needs(0)) grads.set(0, grad * grads.unpack(other));
+    if (grads.needs(1)) grads.set(1, grad * grads.unpack(self));
+  }
+};
+
+struct MulScalarBackward {
+  static constexpr std::string_view kName = "MulBackward0";
+  Scalar factor;
+  MulScalarBackward(InputNeeds, const Tensor&, const Scalar& other) : factor(other) {}
+  void operator()(Gradients& grads, const Tensor& grad) { grads.set(0, grad * factor); }
+};
+
+struct DivBackward0 {
+  static constexpr std::string_view kName = "DivBackward0";
+  SavedVariable self, other;
+  DivBackward0(InputNeeds needs, const Tensor& a, const Tensor& b) : self(needs[1] ? a : Tensor()), other(b) {}
+  static bool saves_self(InputNeeds needs) { return needs[1]; }
+  auto saved() { return std::tie(self, other); }
+  void operator()(Gradients& grads, const Tensor& grad) {
+    const Tensor divisor = grads.unpack(other);
+    if (grads.needs(0)) grads.set(0, grad / divisor);
+    if (grads.needs(1)) grads.set(1, -grad * ((grads.unpack(self) / divisor) / divisor));
+  }
+};
+
+struct DivScalarBackward {
+  static constexpr std::string_view kName = "DivBackward0";
+  Scalar divisor;
+  DivScalarBackward(InputNeeds, const Tensor&, const Scalar& other) : divisor(other) {}
+  void operator()(Gradients& grads, const Tensor& grad) { grads.set(0, grad / divisor); }
+};
+
+struct NegBackward0 {
+  static constexpr std::string_view kName = "NegBackward0";
+  NegBackward0(InputNeeds, const Tensor&) {}
+  void operator()(Gradients& grads, const Tensor& grad) { grads.set(0, grad.neg()); }
+};
+
+struct ReciprocalBackward0 {
+  static constexpr std::string_view kName = "ReciprocalBackward0";
+  SavedVariable result;
+  ReciprocalBackward0(InputNeeds, const Tensor&) {}
+  void save_result(const Tensor& value) { result = SavedVariable(value, true); }
+  auto saved() { return std::tie(result); }
+  void operator()(Gradients& grads, const Tensor& grad) {
+    const Tensor value = grads.unpack(result);
+    grads.set(0, -grad * (value * value));
+  }
+};
+
+}  // namespace
+
+// ---- functions ----
+
+Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) { return add_op(self, other, alpha); }
+Tensor add(const Tensor& self, const Scalar& other, const Scalar& alpha) { return add_scalar_op(self, other, alpha); }
+Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) { return sub_op(self, other, alpha); }
+Tensor sub(const Tensor& self, const Scalar& other, const Scalar& alpha) { return sub_scalar_op(self, other, alpha); }
+Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) { return rsub_scalar_op(self, other, alpha); }
+Tensor mul(const Tensor& self, const Tensor& other) { return mul_op(self, other); }
+Tensor mul(const Tensor& self, const Scalar& other) { return mul_scalar_op(self, other); }
+Tensor div(const Tensor& self, const Tensor& other) { return div_op(self, other); }
+Tensor div(const Tensor& self, const Scalar& other) { return div_scalar_op(self, other); }
+Tensor neg(const Tensor& self) { return neg_op(self); }
+Tensor reciprocal(const Tensor& self) { return reciprocal_op(self); }
+
+Tensor Tensor::add(const Tensor& other, const Scalar& alpha) const { return add_op(*this, other, alpha); }
+Tensor Tensor::add(const Scalar& other, const Scalar& alpha) const { return add_scalar_op(*this, other, alpha); }
+Tensor Tensor::add_(const Tensor& other, const Scalar& alpha) const { return add__op(*this, other, alpha); }
+Tensor Tensor::add_(const Scalar& other, const Scalar& alpha) const { return add__scalar_op(*this, other, alpha); }
+Tensor Tensor::sub(const Tensor& other, const Scalar& alpha) const { return sub_op(*this, other, alpha); }
+Tensor Tensor::sub(const Scalar& other, const Scalar& alpha) const { return sub_scalar_op(*this, other, alpha); }
+Tensor Tensor::sub_(const Tensor& other, const Scalar& alpha) const { return sub__op(*this, other, alpha); }
+Tensor Tensor::sub_(const Scalar& other, const Scalar& alpha) const { return sub__scalar_op(*this, other, alpha); }
+Tensor Tensor::mul(const Tensor& other) const { return mul_op(*this, other); }
+Tensor Tensor::mul(const Scalar& other) const { return mul_scalar_op(*this, other); }
+Tensor Tensor::mul_(const Tensor& other) const { return mul__op(*this, other); }
+Tensor Tensor::mul_(const Scalar& other) const { return mul__scalar_op(*this, other); }
+Tensor Tensor::div(const Tensor& other) const { return div_op(*this, other); }
+Tensor Tensor::div(const Scalar& other) const { return div_scalar_op(*this, other); }
+Tensor Tensor::div_(const Tensor& other) const { return div__op(*this, other); }
+Tensor Tensor::div_(const Scalar& other) const { return div__scalar_op(*this, other); }
+Tensor Tensor::neg() const { return neg_op(*this); }
+Tensor Tensor::neg_() const { return neg__op(*this); }
+Tensor Tensor::reciprocal() const { return reciprocal_op(*this); }
+Tensor Tensor::reciprocal_() const { return reciprocal__op(*this); }
+
+void register_arithmetic_ops(Library& library) {
+  library.define<add_op>().kernel<add_kernel<Tensor>>().autograd<AddBackward0>();
+  library.define<add__op>().kernel<add__kernel<Tensor>>().autograd<AddBackward0>();
+  library.define<add_scalar_op>().kernel<add_kernel<Scalar>>().autograd<AddBackward0>();
+  library.define<add__scalar_op>().kernel<add__kernel<Scalar>>().autograd<AddBackward0>();
+  library.define<sub_op>().kernel<sub_kernel<Tensor>>().autograd<SubBackward0>();
+  library.define<sub__op>().kernel<sub__kernel<Tensor>>().autograd<SubBackward0>();
+  library.define<sub_scalar_op>().kernel<sub_kernel<Scalar>>().autograd<SubBackward0>();
+  library.define<sub__scalar_op>().kernel<sub__kernel<Scalar>>().autograd<SubBackward0>();
+  library.define<rsub_scalar_op>().kernel<rsub_scalar_kernel>().autograd<RsubBackward1>();
+  library.define<mul_op>().kernel<mul_kernel<Tensor>>().autograd<MulBackward0>();
+  library.define<mul__op>().kernel<mul__kernel<Tensor>>().autograd<MulBackward0>();
+  library.define<mul_scalar_op>().kernel<mul_kernel<Scalar>>().autograd<MulScalarBackward>();
+  library.define<mul__scalar_op>().kernel<mul__kernel<Scalar>>().autograd<MulScalarBackward>();
+  library.define<div_op>().kernel<div_kernel<Tensor>>().autograd<DivBackward0>();
+  library.define<div__op>().kernel<div__kernel<Tensor>>().autograd<DivBackward0>();
+  library.define<div_scalar_op>().kernel<div_kernel<Scalar>>().autograd<DivScalarBackward>();
+  library.define<div__scalar_op>().kernel<div__kernel<Scalar>>().autograd<DivScalarBackward>();
+  library.define<neg_op>().kernel<neg_kernel>().autograd<NegBackward0>();
+  library.define<neg__op>().kernel<neg__kernel>().autograd<NegBackward0>();
+  library.define<reciprocal_op>().kernel<reciprocal_kernel>().autograd<ReciprocalBackward0>();
+  library.define<reciprocal__op>().kernel<reciprocal__kernel>().autograd<ReciprocalBackward0>();
+}
+
+}  // namespace mindtorch

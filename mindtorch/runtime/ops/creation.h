@@ -1,0 +1,40 @@
+// New tensors. Options say type (default float32), device (default cpu) and requires_grad.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "mindtorch/runtime/tensor.h"
+
+namespace mindtorch {
+
+Tensor empty(IntArrayRef sizes, const TensorOptions& options = {});  // not initialised
+Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options = {});
+Tensor zeros(IntArrayRef sizes, const TensorOptions& options = {});
+Tensor ones(IntArrayRef sizes, const TensorOptions& options = {});
+// Without a dtype, that of the number: int64, bool, or the default floating point type.
+Tensor full(IntArrayRef sizes, const Scalar& value, const TensorOptions& options = {});
+
+// Of the shape of `self`; type and device are those of `self` unless the options say otherwise.
+Tensor empty_like(const Tensor& self, const TensorOptions& options = {});
+Tensor zeros_like(const Tensor& self, const TensorOptions& options = {});
+Tensor ones_like(const Tensor& self, const TensorOptions& options = {});
+Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options = {});
+
+// A copy of host data, laid out row by row. Without a dtype, floating point becomes the default type and int becomes int64.
+template <class T>
+Tensor tensor(std::span<const T> values, IntArrayRef sizes, const TensorOptions& options = {});
+template <class T>
+Tensor tensor(std::initializer_list<T> values, const TensorOptions& options = {}) {
+  return tensor<T>(std::span<const T>(values.begin(), values.size()), {static_cast<std::int64_t>(values.size())}, options);
+}
+template <class T>
+Tensor tensor(const std::vector<T>& values, IntArrayRef sizes, const TensorOptions& options = {}) {
+  return tensor<T>(std::span<const T>(values), sizes, options);
+}
+Tensor scalar_tensor(const Scalar& value, const TensorOptions& options = {});
+
+// Host memory of the caller as a tensor, without a copy; `release` is called when the last tensor lets go of it.
+Tensor from_blob(void* data, IntArrayRef sizes, ScalarType dtype, std::function<void()> release = {});
+
+}  // namespace mindtorch

@@ -1,0 +1,43 @@
+// Storage: the memory that a tensor and its views share, and the version they have in common.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+
+#include "mindtorch/runtime/caching_allocator.h"
+#include "mindtorch/runtime/device.h"
+#include "mindtorch/runtime/intrusive_ptr.h"
+
+namespace mindtorch {
+
+class Storage : public RefCounted {
+ public:
+  // New memory from the device's caching allocator, not initialised.
+  static IntrusivePtr<Storage> allocate(std::size_t bytes, Device device);
+  // Memory of somebody else; `release` is called when the last tensor lets go of it.
+  static IntrusivePtr<Storage> wrap(void* data, std::size_t bytes, Device device, std::function<void()> release);
+  ~Storage();
+
+  void* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+  Device device() const { return device_; }
+
+  // Counts the writes to this memory, so that autograd can tell that a value it saved is gone.
+  std::uint32_t version() const { return version_.load(std::memory_order_relaxed); }
+  void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  Storage(void* data, std::size_t bytes, Device device, CachingAllocator* allocator, MemoryBlock* block)
+      : data_(data), bytes_(bytes), allocator_(allocator), block_(block), device_(device) {}
+
+  void* data_;
+  std::size_t bytes_;
+  CachingAllocator* allocator_;  // null: memory of somebody else
+  MemoryBlock* block_;
+  std::function<void()>* release_ = nullptr;
+  std::atomic<std::uint32_t> version_{0};
+  Device device_;
+};
+
+}  // namespace mindtorch
