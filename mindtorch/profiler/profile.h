@@ -18,6 +18,9 @@
 #include <string_view>
 #include <vector>
 
+#include "mindtorch/analyze/analysis.h"
+#include "mindtorch/analyze/events.h"
+#include "mindtorch/analyze/key_averages.h"
 #include "mindtorch/profiler/activity.h"
 #include "mindtorch/profiler/first_failure.h"
 #include "mindtorch/profiler/options.h"
@@ -107,6 +110,20 @@ class Profile {
   // The last cycle, or all of them with acc_events; empty before the first has ended. Stays valid and unchanged (metadata apart) whatever
   // the profile does later.
   std::shared_ptr<const trace::Recording> recording() const { return results_.events(); }
+  // Torch's list of events and what can be asked about them. Refers to analysis(), so valid until the next cycle ends; hold analysis() to
+  // keep it. This and what follows throws AssertionFailed with torch's text before the first trace was prepared. Until it has ended there
+  // are no events.
+  const analyze::Events& events() const;
+  // Values of their own; printed with .table().
+  analyze::KeyAverages key_averages(const analyze::GroupOptions& options = {}) const;
+  std::shared_ptr<const analyze::Analysis> analysis() const { return results_.analysis(); }
+
+  // Files of the last cycle, whole or not at all; may be repeated. Throw IoError with the path, and Error if no trace has ended yet.
+  // Chrome's format whatever the name, but for ".pftrace" (Perfetto's); ".gz" is compressed.
+  void export_chrome_trace(const std::string& path) const;
+  // The suffix chooses among all formats (mindtorch/export/export_trace.h). Throws InvalidArgument with their list if it is none of them.
+  void export_trace(const std::string& path) const;
+
   // Events that are missing and why.
   std::vector<trace::Loss> losses() const { return recording()->losses; }
   const Overhead& overhead() const noexcept { return overhead_; }
@@ -114,6 +131,11 @@ class Profile {
  private:
   enum class Phase { kIdle, kPrepared, kRunning };
   enum class Keep { kNo, kYes };
+
+  // Throws torch's AssertionFailed "Profiler must be initialized before <what>".
+  void require_prepared(std::string_view what) const;
+  void refuse_trace_only() const;
+  const trace::Recording& finished_cycle(std::string_view where) const;
 
   ProfilerAction scheduled_action(std::int64_t step) const;
   void transit(ProfilerAction from, std::optional<ProfilerAction> to, FirstFailure& failure);

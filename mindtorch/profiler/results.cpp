@@ -15,6 +15,7 @@ std::shared_ptr<const trace::Recording> or_nothing(std::shared_ptr<const trace::
 void Results::keep(trace::Recording recording) {
   for (const auto& [key, json] : metadata_) recording.metadata[key] = json;
   last_ = std::make_shared<trace::Recording>(std::move(recording));
+  analysis_.reset();
   if (!accumulate_ || !all_) {
     all_ = last_;
     return;
@@ -33,5 +34,10 @@ void Results::set_metadata(const std::string& key, const std::string& json) {
 std::shared_ptr<const trace::Recording> Results::last_cycle() const { return or_nothing(last_); }
 
 std::shared_ptr<const trace::Recording> Results::events() const { return or_nothing(all_); }
+
+std::shared_ptr<const analyze::Analysis> Results::analysis() const {
+  if (!analysis_) analysis_ = std::make_shared<const analyze::Analysis>(events());
+  return analysis_;
+}
 
 }  // namespace mindtorch::profiler

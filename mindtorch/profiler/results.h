@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "mindtorch/analyze/analysis.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::profiler {
@@ -23,12 +24,15 @@ class Results {
   std::shared_ptr<const trace::Recording> last_cycle() const;
   // All cycles if they are accumulated, else the last.
   std::shared_ptr<const trace::Recording> events() const;
+  // What can be asked about events(), made when first asked for and kept until the next cycle.
+  std::shared_ptr<const analyze::Analysis> analysis() const;
 
  private:
   bool accumulate_;
   std::map<std::string, std::string> metadata_;
   std::shared_ptr<trace::Recording> last_;
   std::shared_ptr<trace::Recording> all_;  // the same as last_ while there is one cycle
+  mutable std::shared_ptr<const analyze::Analysis> analysis_;
 };
 
 }  // namespace mindtorch::profiler
