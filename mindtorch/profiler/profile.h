@@ -124,6 +124,10 @@ class Profile {
   // The suffix chooses among all formats (mindtorch/export/export_trace.h). Throws InvalidArgument with their list if it is none of them.
   void export_trace(const std::string& path) const;
 
+  // Collapsed stacks of events(), for flame graphs. Throws AssertionFailed without with_stack, InvalidArgument with torch's list for
+  // another metric.
+  void export_stacks(const std::string& path, std::string_view metric = "self_cpu_time_total") const;
+
   // Events that are missing and why.
   std::vector<trace::Loss> losses() const { return recording()->losses; }
   const Overhead& overhead() const noexcept { return overhead_; }

@@ -1,7 +1,9 @@
 // Profile: what was recorded, as torch's lists and files.
+#include "mindtorch/analyze/stacks.h"
 #include "mindtorch/base/error.h"
 #include "mindtorch/export/chrome/chrome_writer.h"
 #include "mindtorch/export/export_trace.h"
+#include "mindtorch/export/output.h"
 #include "mindtorch/export/perfetto/perfetto_writer.h"
 #include "mindtorch/profiler/profile.h"
 
@@ -43,6 +45,13 @@ void Profile::export_chrome_trace(const std::string& path) const {
 void Profile::export_trace(const std::string& path) const {
   require_prepared("exporting trace");
   exporter::export_trace(finished_cycle("profiler.export_trace"), path);
+}
+
+void Profile::export_stacks(const std::string& path, std::string_view metric) const {
+  require_prepared("exporting stacks");
+  refuse_trace_only();
+  if (!options_.with_stack) throw AssertionFailed("export_stacks() requires with_stack=True");
+  exporter::write_output(path, analyze::collapsed_text(analyze::collapsed_stacks(*results_.analysis(), metric)));
 }
 
 }  // namespace mindtorch::profiler

@@ -5,6 +5,7 @@
 #include "mindtorch/base/text.h"
 #include "mindtorch/profiler/profile.h"
 #include "mindtorch/profiler/record_function.h"
+#include "mindtorch/record/stack_provider.h"
 #include "tests/profiler/profile_fixture.h"
 #include "tests/profiler/temporary_directory.h"
 
@@ -77,6 +78,48 @@ TEST_F(ProfileTest, WithTraceOnlyThereAreFilesButNoEvents) {
   EXPECT_THROW(profile->key_averages(), Error);
   profile->export_chrome_trace(directory.file("trace.json"));
   EXPECT_THAT(directory.names(), ElementsAre("trace.json"));
+}
+
+// Every stack is main() calling train().
+class FakeStacks : public record::StackProvider {
+ public:
+  FakeStacks() { record::set_stack_provider(this); }
+  ~FakeStacks() override { record::set_stack_provider(nullptr); }
+  std::size_t capture(std::uint64_t* words, std::size_t) noexcept override {
+    words[0] = 7;
+    words[1] = 3;
+    return 2;
+  }
+  std::vector<record::SourcePlace> resolve(std::span<const std::uint64_t> words) override {
+    return {{"model.py", "train", static_cast<int>(words[0])}, {"main.py", "main", static_cast<int>(words[1])}};
+  }
+};
+
+TEST_F(ProfileTest, StacksAreExportedOutermostFirstWithWeightsInMicroseconds) {
+  const TemporaryDirectory directory;
+  const FakeStacks stacks;
+  record::FakeClock clock;
+  Profile profile({.activities = {Activity::kCpu}, .with_stack = true, .clock = &clock});
+  profile.start();
+  {
+    RecordFunction scope("op");
+    clock.advance(2500);
+  }
+  profile.stop();
+  profile.export_stacks(directory.file("stacks.txt"));
+  EXPECT_EQ(read_file(directory.file("stacks.txt")), "main.py:3:main;model.py:7:train 3\n");
+  EXPECT_THAT(error_of<InvalidArgument>([&] { profile.export_stacks(directory.file("other.txt"), "calls"); }),
+              StartsWith("metric should be one of: ['self_cpu_time_total', 'self_cuda_time_total'"));
+  EXPECT_THAT(error_of<IoError>([&] { profile.export_stacks(directory.file("missing/stacks.txt")); }), HasSubstr("missing/stacks.txt"));
+  EXPECT_THAT(directory.names(), ElementsAre("stacks.txt"));
+}
+
+TEST_F(ProfileTest, StacksThatWereNotRecordedAreRefusedWithTorchsText) {
+  auto profile = make({});
+  EXPECT_EQ(error_of<AssertionFailed>([&] { profile->export_stacks("x"); }), "Profiler must be initialized before exporting stacks");
+  profile->start();
+  profile->stop();
+  EXPECT_EQ(error_of<AssertionFailed>([&] { profile->export_stacks("x"); }), "export_stacks() requires with_stack=True");
 }
 
 class ExportTest : public ProfileTest {
