@@ -12,8 +12,6 @@ namespace {
 
 constexpr StackId kNoStack = 0xFFFFFFFF;
 
-bool has_sequence(trace::EventKind kind) { return kind == trace::EventKind::kOp || kind == trace::EventKind::kBackward; }
-
 // For each event the innermost autograd node it runs in (itself included), kNoEvent in the forward pass.
 std::vector<EventIndex> backward_nodes(const trace::Recording& recording, const EventTree& tree) {
   std::vector<EventIndex> node(recording.events.size(), kNoEvent);
@@ -54,10 +52,10 @@ void EventStacks::take_forward_stacks(const EventTree& tree) {
   std::unordered_map<std::uint64_t, EventIndex> forward_call;  // earliest call with a stack, by sequence number and thread
   for (const trace::Track& track : recording_->tracks) {
     for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
-      if (stack_of_event_[i] == kNoStack || backward[i] != kNoEvent || !has_sequence(events.kind[i]) ||
-          trace::sequence_of(events.link[i]) < 0)
-        continue;
-      const auto [at, is_new] = forward_call.emplace(trace::make_sequence_link(trace::sequence_of(events.link[i]), track.number), i);
+      const std::uint64_t link = events.link[i];
+      const bool is_forward = events.kind[i] == trace::EventKind::kOp && backward[i] == kNoEvent && trace::forward_thread_of(link) == 0;
+      if (!is_forward || stack_of_event_[i] == kNoStack || trace::sequence_of(link) < 0) continue;
+      const auto [at, is_new] = forward_call.emplace(trace::make_sequence_link(trace::sequence_of(link), track.number), i);
       if (!is_new && events.start_ns[i] < events.start_ns[at->second]) at->second = i;
     }
   }

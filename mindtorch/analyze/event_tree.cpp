@@ -35,7 +35,7 @@ class EventTree::TrackPass {
     for (EventIndex i = first; i < end; ++i) {
       const EventNames::Key key = keys_[events_.name[i]];
       Role role = kRoleOfKind[static_cast<std::size_t>(events_.kind[i])];
-      if ((events_.flags[i] & trace::kAsync) != 0 && role != Role::kUnlisted) role = Role::kLone;
+      if ((events_.flags[i] & trace::kAsync) != 0 && role == Role::kNode) role = Role::kLone;
       if (key == EventNames::kHidden) role = Role::kUnlisted;
       tree_.role_[i] = role;
       if (role == Role::kNode) {

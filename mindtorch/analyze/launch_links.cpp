@@ -2,9 +2,45 @@
 #include "mindtorch/analyze/launch_links.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace mindtorch::analyze {
+namespace {
+
+// Launches by correlation. Drivers count correlations up, so that a plain array holds them; scattered ids are searched instead.
+class LaunchIndex {
+ public:
+  explicit LaunchIndex(const trace::EventColumns& events) {
+    for (EventIndex i = 0; i < events.size(); ++i) {
+      if (trace::is_launch_kind(events.kind[i]) && events.link[i] != 0) launches_.push_back({events.link[i], i});
+    }
+    if (launches_.empty()) return;
+    if (!std::ranges::is_sorted(launches_)) std::ranges::sort(launches_);
+    first_ = launches_.front().correlation;
+    const std::uint64_t range = launches_.back().correlation - first_;
+    if (range / 8 >= launches_.size()) return;
+    dense_.assign(range + 1, kNoEvent);
+    for (auto at = launches_.rbegin(); at != launches_.rend(); ++at) dense_[at->correlation - first_] = at->event;
+  }
+
+  // The first launch with this correlation, kNoEvent if there is none.
+  EventIndex find(std::uint64_t correlation) const {
+    if (!dense_.empty()) return correlation < first_ || correlation - first_ >= dense_.size() ? kNoEvent : dense_[correlation - first_];
+    const auto found = std::ranges::lower_bound(launches_, correlation, {}, &Launch::correlation);
+    return found == launches_.end() || found->correlation != correlation ? kNoEvent : found->event;
+  }
+
+ private:
+  struct Launch {
+    std::uint64_t correlation;
+    EventIndex event;
+    friend auto operator<=>(const Launch&, const Launch&) = default;
+  };
+  std::vector<Launch> launches_;
+  std::vector<EventIndex> dense_;
+  std::uint64_t first_ = 0;
+};
+
+}  // namespace
 
 LaunchLinks::LaunchLinks(const trace::Recording& recording, const EventTree& tree) : recording_(&recording), tree_(&tree) {
   if (std::ranges::none_of(recording.events.kind, trace::is_device_kind)) return;
@@ -14,24 +50,18 @@ LaunchLinks::LaunchLinks(const trace::Recording& recording, const EventTree& tre
 
 void LaunchLinks::link() {
   const trace::EventColumns& events = recording_->events;
-  std::unordered_map<std::uint64_t, EventIndex> launch_by_correlation;
-  for (EventIndex i = 0; i < events.size(); ++i) {
-    if (trace::is_launch_kind(events.kind[i]) && events.link[i] != 0) launch_by_correlation.emplace(events.link[i], i);
-  }
+  const LaunchIndex launches(events);
   launch_.resize(events.size());
   self_ns_.assign(events.size(), 0);
   for (EventIndex i = 0; i < events.size(); ++i) {
-    launch_[i] = kNoEvent;
-    if (!trace::is_device_kind(events.kind[i]) || events.link[i] == 0) continue;
-    const auto found = launch_by_correlation.find(events.link[i]);
-    if (found == launch_by_correlation.end()) continue;
-    launch_[i] = found->second;
+    launch_[i] = trace::is_device_kind(events.kind[i]) && events.link[i] != 0 ? launches.find(events.link[i]) : kNoEvent;
+    if (launch_[i] == kNoEvent) continue;
     const EventIndex host = host_of(i);
     if (host == kNoEvent || !is_device_work(events.kind[i])) continue;
     self_ns_[host] += events.duration_ns[i];
     work_.push_back({host, i});
   }
-  std::ranges::sort(work_);
+  if (!std::ranges::is_sorted(work_)) std::ranges::sort(work_);
 }
 
 // Children come after their parents, so one pass backwards has every total complete before it is handed up.

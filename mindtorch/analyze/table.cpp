@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <numeric>
 
 #include "mindtorch/analyze/text_width.h"
@@ -58,33 +56,6 @@ std::size_t width_of(std::size_t longest, const std::optional<std::int64_t>& lim
   const std::int64_t width = limit ? std::min(wanted, *limit) : wanted;
   if (width < 0) throw_error<InvalidArgument>("analyze.table", "a column cannot be {} wide", width);
   return static_cast<std::size_t>(width);
-}
-
-std::string cut_name(const std::string& name, const std::optional<std::int64_t>& limit) {
-  std::string text = valid_utf8(name);
-  if (!limit || static_cast<std::int64_t>(text_length(text)) < *limit - 3) return text;
-  return std::string(text_prefix(text, *limit - 3)) + "...";
-}
-
-// The end of a path says more than its start.
-std::string cut_path(const std::string& frame, std::size_t width) {
-  std::string text = valid_utf8(frame);
-  const std::size_t length = text_length(text);
-  if (length <= width) return text;
-  const std::string_view end = text_suffix(text, static_cast<std::int64_t>(length - width));
-  if (width <= 3) return std::string(end);
-  return "..." + std::string(text_suffix(end, 3));
-}
-
-struct FlopScale {
-  double factor = 1;
-  std::string_view unit;
-};
-
-FlopScale scale_for(std::int64_t smallest_flops) {
-  static constexpr std::array<std::string_view, 6> kUnits = {"FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs"};
-  const double thousands = std::clamp(std::log10(static_cast<double>(smallest_flops)) / 3, 0.0, static_cast<double>(kUnits.size() - 1));
-  return {std::pow(10, std::floor(thousands) * -3.0), kUnits[static_cast<std::size_t>(thousands)]};
 }
 
 class TableText {
@@ -155,8 +126,8 @@ class TableText {
       columns_.push_back({"Source Location", source_width_, true});
     }
     if (with_flops_) {
-      flop_scale_ = scale_for(survey_.smallest_flops);
-      number_column(fmt::format("Total {}", flop_scale_.unit));
+      flop_unit_ = flop_unit(survey_.smallest_flops);
+      number_column(fmt::format("Total {}", flop_unit_.name));
     }
   }
 
@@ -214,7 +185,7 @@ class TableText {
   void write_outer_frames(const Average& row) {
     std::vector<std::string> texts(columns_.size());
     for (std::size_t i = 1; i < row.stack.size(); ++i) {
-      texts[source_column_] = cut_path(row.stack[i], source_width_);
+      texts[source_column_] = fit_path(valid_utf8(row.stack[i]), source_width_);
       cells(texts);
     }
     texts[source_column_].clear();
@@ -236,8 +207,8 @@ class TableText {
   }
 
   std::vector<std::string> cells_of(const Average& row) const {
-    std::vector<std::string> texts{cut_name(row.key, options_.max_name_column_width)};
-    if (survey_.has_overloads) texts.push_back(cut_name(row.overload_name, options_.max_name_column_width));
+    std::vector<std::string> texts{fit_name(valid_utf8(row.key), options_.max_name_column_width)};
+    if (survey_.has_overloads) texts.push_back(fit_name(valid_utf8(row.overload_name), options_.max_name_column_width));
     texts.push_back(share(row.self_cpu_time_total_ns, survey_.self_cpu_ns));
     texts.push_back(time(row.self_cpu_time_total()));
     texts.push_back(cpu_total_share(row));
@@ -261,8 +232,8 @@ class TableText {
     texts.push_back(fmt::format("{}", row.count));
     if (survey_.has_nodes) texts.push_back(fmt::format("{}", row.node_id));
     if (survey_.has_shapes) texts.push_back(row.input_shapes ? shapes_text(*row.input_shapes).substr(0, shapes_width_) : "");
-    if (survey_.has_stacks) texts.push_back(row.stack.empty() ? "" : cut_path(row.stack.front(), source_width_));
-    if (with_flops_) texts.push_back(row.flops <= 0 ? "--" : fmt::format("{:8.3f}", static_cast<double>(row.flops) * flop_scale_.factor));
+    if (survey_.has_stacks) texts.push_back(row.stack.empty() ? "" : fit_path(valid_utf8(row.stack.front()), source_width_));
+    if (with_flops_) texts.push_back(row.flops <= 0 ? "--" : fmt::format("{:8.3f}", static_cast<double>(row.flops) * flop_unit_.factor));
     return texts;
   }
 
@@ -283,7 +254,7 @@ class TableText {
   std::vector<std::size_t> order_;
   std::vector<Column> columns_;
   std::size_t shapes_width_ = 0, source_width_ = 0, source_column_ = 0;
-  FlopScale flop_scale_;
+  FlopUnit flop_unit_;
   std::string out_;
 };
 
@@ -291,26 +262,6 @@ class TableText {
 
 TableContext table_context(const trace::Recording& recording) {
   return {recording.options.memory || recording.memory.size() > 0, recording.options.flops, recording.losses};
-}
-
-std::string totals_line(std::string_view noun, std::size_t rows, std::int64_t calls, const std::vector<trace::Loss>& losses) {
-  std::array<std::uint64_t, trace::kLossReasons> counts{};
-  for (const trace::Loss& loss : losses) counts[static_cast<std::size_t>(loss.reason)] += loss.count;
-  std::uint64_t lost = 0;
-  std::string reasons, partial;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] == 0) continue;
-    const auto reason = static_cast<trace::LossReason>(i);
-    const bool is_there =
-        reason == trace::LossReason::kUnfinished || reason == trace::LossReason::kSideData || reason == trace::LossReason::kNoLaunch;
-    std::string& list = is_there ? partial : reasons;
-    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", trace::loss_reason_name(reason), counts[i]);
-    if (!is_there) lost += counts[i];
-  }
-  std::string text = fmt::format("Total {}: {}  Count: {} calls  Lost: {} events", noun, rows, calls, lost);
-  if (!reasons.empty()) text += fmt::format(" ({})", reasons);
-  if (!partial.empty()) text += fmt::format("  Incomplete: {}", partial);
-  return text;
 }
 
 std::string table(const TableRows& rows, const TableContext& context, const TableOptions& options) {

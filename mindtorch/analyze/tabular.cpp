@@ -6,114 +6,12 @@
 #include <array>
 #include <iterator>
 #include <optional>
-#include <variant>
 
+#include "mindtorch/analyze/tabular_text.h"
 #include "mindtorch/base/text.h"
 
 namespace mindtorch::analyze {
 namespace {
-
-// A time as a decimal number of microseconds, exact.
-struct Time {
-  std::int64_t ns;
-};
-
-// Nothing, a number, a text, or something that is JSON in both formats.
-struct Json {
-  std::string text;
-};
-using Value = std::variant<std::monostate, std::int64_t, double, bool, Time, std::string, Json>;
-
-template <class Row>
-struct Column {
-  std::string_view name;
-  Value (*read)(const Row&);
-};
-
-// Gathers text and hands it on in pieces; what is left goes with flush().
-class PieceWriter {
- public:
-  explicit PieceWriter(const TextSink& sink) : sink_(sink) {}
-  std::string& text() {
-    if (piece_.size() >= kPiece) flush();
-    return piece_;
-  }
-  void flush() {
-    sink_(piece_);
-    piece_.clear();
-  }
-
- private:
-  static constexpr std::size_t kPiece = 1 << 16;
-  const TextSink& sink_;
-  std::string piece_;
-};
-
-void append_time(std::string& out, Time time) {
-  const std::uint64_t ns = time.ns < 0 ? -static_cast<std::uint64_t>(time.ns) : static_cast<std::uint64_t>(time.ns);
-  fmt::format_to(std::back_inserter(out), "{}{}.{:03}", time.ns < 0 ? "-" : "", ns / 1000, ns % 1000);
-}
-
-void append_json(std::string& out, const Value& value) {
-  switch (value.index()) {
-    case 0: out += "null"; break;
-    case 1: fmt::format_to(std::back_inserter(out), "{}", std::get<std::int64_t>(value)); break;
-    case 2: fmt::format_to(std::back_inserter(out), "{}", std::get<double>(value)); break;
-    case 3: out += std::get<bool>(value) ? "true" : "false"; break;
-    case 4: append_time(out, std::get<Time>(value)); break;
-    case 5: out += json_quoted(std::get<std::string>(value)); break;
-    default: out += std::get<Json>(value).text; break;
-  }
-}
-
-void append_csv_text(std::string& out, std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == text.npos) {
-    out += text;
-    return;
-  }
-  out.push_back('"');
-  for (const char c : text) out.append(c == '"' ? 2 : 1, c);
-  out.push_back('"');
-}
-
-void append_csv(std::string& out, const Value& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) {
-    append_csv_text(out, valid_utf8(*text));
-  } else if (const auto* json = std::get_if<Json>(&value)) {
-    append_csv_text(out, json->text);
-  } else if (value.index() != 0) {
-    append_json(out, value);
-  }
-}
-
-template <class Row>
-void append_object(std::string& out, std::span<const Column<Row>> columns, const Row& row) {
-  char separator = '{';
-  for (const Column<Row>& column : columns) {
-    const Value value = column.read(row);
-    if (value.index() == 0) continue;
-    out.push_back(separator);
-    separator = ',';
-    fmt::format_to(std::back_inserter(out), "\"{}\":", column.name);
-    append_json(out, value);
-  }
-  out += separator == '{' ? "{}" : "}";
-}
-
-template <class Row>
-void append_header(std::string& out, std::span<const Column<Row>> columns) {
-  for (const Column<Row>& column : columns) out.append(&column == columns.data() ? "" : ",").append(column.name);
-  out += "\r\n";
-}
-
-template <class Row>
-void append_line(std::string& out, std::span<const Column<Row>> columns, const Row& row) {
-  for (const Column<Row>& column : columns) {
-    if (&column != columns.data()) out.push_back(',');
-    append_csv(out, column.read(row));
-  }
-  out += "\r\n";
-}
 
 Value texts(const std::vector<std::string>& list) {
   std::string out = "[";
@@ -136,7 +34,7 @@ std::string losses_json(const std::vector<trace::Loss>& losses) {
   return out + "]";
 }
 
-constexpr auto kAverageColumns = std::to_array<Column<Average>>({
+constexpr auto kAverageColumns = std::to_array<TabularColumn<Average>>({
     {"key", [](const Average& a) -> Value { return a.key; }},
     {"overload_name", [](const Average& a) -> Value { return a.overload_name; }},
     {"device_type", [](const Average& a) -> Value { return std::string(trace::device_type_name(a.device_type)); }},
@@ -172,7 +70,7 @@ Value memory_value(const EventRow& row) {
   return span ? Value((*span).*field) : Value();
 }
 
-constexpr auto kEventColumns = std::to_array<Column<EventRow>>({
+constexpr auto kEventColumns = std::to_array<TabularColumn<EventRow>>({
     {"id", [](const EventRow& r) -> Value { return r.event.id(); }},
     {"name", [](const EventRow& r) -> Value { return std::string(r.event.trace_name()); }},
     {"kind", [](const EventRow& r) -> Value { return std::string(r.event.kind_name()); }},
@@ -200,8 +98,8 @@ constexpr auto kEventColumns = std::to_array<Column<EventRow>>({
     {"is_async", [](const EventRow& r) -> Value { return r.event.is_async(); }},
 });
 
-constexpr std::span<const Column<Average>> kAverages(kAverageColumns);
-constexpr std::span<const Column<EventRow>> kEvents(kEventColumns);
+constexpr std::span<const TabularColumn<Average>> kAverages(kAverageColumns);
+constexpr std::span<const TabularColumn<EventRow>> kEvents(kEventColumns);
 
 template <class Write>
 std::string whole(Write write) {
@@ -228,8 +126,8 @@ void write_averages_json(const KeyAverages& averages, const TextSink& sink) {
 
 void write_averages_csv(const KeyAverages& averages, const TextSink& sink) {
   PieceWriter out(sink);
-  append_header(out.text(), kAverages);
-  for (const Average& row : averages.rows) append_line(out.text(), kAverages, row);
+  append_names(out.text(), kAverages);
+  for (const Average& row : averages.rows) append_values(out.text(), kAverages, row);
   out.flush();
 }
 
@@ -248,9 +146,9 @@ void write_events_json(const Events& events, const TextSink& sink) {
 
 void write_events_csv(const Events& events, const TextSink& sink) {
   PieceWriter out(sink);
-  append_header(out.text(), kEvents);
+  append_names(out.text(), kEvents);
   for (std::size_t i = 0; i < events.size(); ++i)
-    append_line(out.text(), kEvents, EventRow{events[i], events.analysis().recording().options});
+    append_values(out.text(), kEvents, EventRow{events[i], events.analysis().recording().options});
   out.flush();
 }
 

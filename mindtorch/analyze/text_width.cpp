@@ -25,4 +25,16 @@ std::size_t text_length(std::string_view text) { return static_cast<std::size_t>
 std::string_view text_prefix(std::string_view text, std::int64_t end) { return text.substr(0, position(text, end)); }
 std::string_view text_suffix(std::string_view text, std::int64_t begin) { return text.substr(position(text, begin)); }
 
+std::string fit_name(std::string_view text, std::optional<std::int64_t> limit) {
+  if (!limit || static_cast<std::int64_t>(text_length(text)) < *limit - 3) return std::string(text);
+  return std::string(text_prefix(text, *limit - 3)) + "...";
+}
+
+std::string fit_path(std::string_view text, std::size_t width) {
+  const std::size_t length = text_length(text);
+  if (length <= width) return std::string(text);
+  const std::string_view end = text_suffix(text, static_cast<std::int64_t>(length - width));
+  return width <= 3 ? std::string(end) : "..." + std::string(text_suffix(end, 3));
+}
+
 }  // namespace mindtorch::analyze

@@ -1,8 +1,10 @@
-// Lengths and slices of text in code points, as Python's len() and [a:b] count them. Used for column layout.
+// Lengths and cuts of text in code points, as Python's len() and [a:b] count them. Used for column layout.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace mindtorch::analyze {
@@ -13,5 +15,10 @@ std::size_t text_length(std::string_view text);
 // Python's text[:end] and text[begin:]; negative positions count from the end.
 std::string_view text_prefix(std::string_view text, std::int64_t end);
 std::string_view text_suffix(std::string_view text, std::int64_t begin);
+
+// torch's way to fit a name into a column of `limit`: its start and "...". Unset: as it is.
+std::string fit_name(std::string_view text, std::optional<std::int64_t> limit);
+// And a place in source code, whose end says more: "..." and its end.
+std::string fit_path(std::string_view text, std::size_t width);
 
 }  // namespace mindtorch::analyze

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace mindtorch::analyze {
@@ -27,6 +29,12 @@ std::string format_memory(std::int64_t bytes) {
   if (std::abs(value) >= kMega) return fmt::format("{:.2f} MB", value / kMega);
   if (std::abs(value) >= kKilo) return fmt::format("{:.2f} KB", value / kKilo);
   return fmt::format("{} B", bytes);
+}
+
+FlopUnit flop_unit(std::int64_t smallest_flops) {
+  static constexpr std::array<std::string_view, 6> kUnits = {"FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs"};
+  const double thousands = std::clamp(std::log10(static_cast<double>(smallest_flops)) / 3, 0.0, static_cast<double>(kUnits.size() - 1));
+  return {std::pow(10, std::floor(thousands) * -3.0), kUnits[static_cast<std::size_t>(thousands)]};
 }
 
 }  // namespace mindtorch::analyze

@@ -16,4 +16,11 @@ std::string format_share(double part, double total);
 // "1.00 KB", "-12 B".
 std::string format_memory(std::int64_t bytes);
 
+// The unit torch chooses for a column of FLOPs from its smallest value above 0: {1e-6, "MFLOPs"}.
+struct FlopUnit {
+  double factor = 1;
+  std::string_view name;
+};
+FlopUnit flop_unit(std::int64_t smallest_flops);
+
 }  // namespace mindtorch::analyze

@@ -228,9 +228,7 @@ TEST(KeyAverages, RandomRecordingsAgreeWithTheEventsOneByOne) {
     std::vector<Average> expected;  // as torch does it: the events in order, each added to the row of its key
     for (std::size_t i = 0; i < analysis.events().size(); ++i) {
       const FunctionEvent event = analysis.events()[i];
-      if (event.kind() == trace::EventKind::kModule || event.kind() == trace::EventKind::kPythonFunction) {
-        if (!event.is_async()) continue;
-      }
+      if (event.kind() == trace::EventKind::kModule || event.kind() == trace::EventKind::kPythonFunction) continue;
       const Average row = event.as_row();
       auto found = std::ranges::find_if(
           expected, [&](const Average& e) { return e.key == row.key && e.is_user_annotation == row.is_user_annotation; });

@@ -66,6 +66,24 @@ TEST(LaunchLinks, WorkWithoutALaunchOrOutsideOfAnyOpBelongsToNobody) {
   EXPECT_EQ(analysis.launches().launch_of(at[unlinked]), kNoEvent);
 }
 
+TEST(LaunchLinks, ScatteredCorrelationsAreFoundTooAndTheFirstLaunchCounts) {
+  Maker maker;
+  const auto op = maker.op("op", 0, 100);
+  const auto first = maker.launch(10, 1, 1ull << 60);
+  maker.launch(20, 1, 1ull << 60);
+  const auto small = maker.launch(30, 1, 3);
+  const auto big_kernel = maker.kernel("big", 200, 5, 1ull << 60);
+  const auto small_kernel = maker.kernel("small", 210, 5, 3);
+  const auto unseen = maker.kernel("unseen", 220, 5, 4);
+  const trace::Recording recording = maker.finish();
+  const auto& at = maker.new_index();
+  const Analysis analysis(recording);
+  EXPECT_EQ(analysis.launches().launch_of(at[big_kernel]), at[first]);
+  EXPECT_EQ(analysis.launches().launch_of(at[small_kernel]), at[small]);
+  EXPECT_EQ(analysis.launches().launch_of(at[unseen]), kNoEvent);
+  EXPECT_EQ(analysis.launches().total_ns(at[op]), 10);
+}
+
 TEST(LaunchLinks, WorkOfAMergedCallIsLiftedAndNothingIsLost) {
   Maker maker;
   const auto outer = maker.op("aten::to", 0, 100);

@@ -53,15 +53,6 @@ TEST(Table, NoRowsIsNoTextUnlessSomethingWasLost) {
             "Total keys: 0  Count: 0 calls  Lost: 5 events (budget 5)\n");
 }
 
-TEST(Table, LossesAreInTheLastLine) {
-  const std::vector<trace::Loss> losses{{trace::LossReason::kBudget, 5, "thread 1", ""},
-                                        {trace::LossReason::kBudget, 2, "thread 2", ""},
-                                        {trace::LossReason::kDeviceDropped, 3, "npu:0", ""},
-                                        {trace::LossReason::kUnfinished, 1, "thread 1", ""}};
-  EXPECT_EQ(totals_line("keys", 2, 9, losses),
-            "Total keys: 2  Count: 9 calls  Lost: 10 events (budget 7, device_dropped 3)  Incomplete: unfinished 1");
-}
-
 TEST(Table, AnUnknownSortKeyIsTorchsError) {
   try {
     table({row("a", 1, 1)}, {}, {.sort_by = "zz"});

@@ -23,5 +23,16 @@ TEST(TextWidth, SlicesLikePython) {
   EXPECT_EQ(text_suffix("\xC3\xA4\xC3\xB6x", 1), "\xC3\xB6x");
 }
 
+TEST(TextWidth, NamesKeepTheirStartAndPathsTheirEnd) {
+  EXPECT_EQ(fit_name("aten::addmm", std::nullopt), "aten::addmm");
+  EXPECT_EQ(fit_name("aten::addmm", 15), "aten::addmm");
+  EXPECT_EQ(fit_name("aten::addmm", 14), "aten::addmm...") << "torch leaves room for the dots even where they are not needed";
+  EXPECT_EQ(fit_name("aten::addmm", 6), "ate...");
+  EXPECT_EQ(fit_name("aten::addmm", 1), "aten::add...");
+  EXPECT_EQ(fit_path("a/b/train.py:3:f", 16), "a/b/train.py:3:f");
+  EXPECT_EQ(fit_path("a/b/train.py:3:f", 8), "...y:3:f");
+  EXPECT_EQ(fit_path("a/b/train.py:3:f", 3), "3:f");
+}
+
 }  // namespace
 }  // namespace mindtorch::analyze

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace mindtorch::analyze {
 namespace {
 
@@ -29,6 +31,15 @@ TEST(Units, Sizes) {
   EXPECT_EQ(format_memory(-1536), "-1.50 KB");
   EXPECT_EQ(format_memory(5 << 20), "5.00 MB");
   EXPECT_EQ(format_memory(std::int64_t{3} << 30), "3.00 GB");
+}
+
+TEST(Units, FlopsHaveTheUnitOfTheSmallest) {
+  EXPECT_EQ(flop_unit(1).name, "FLOPs");
+  EXPECT_EQ(flop_unit(999).name, "FLOPs");
+  EXPECT_EQ(flop_unit(1000).name, "KFLOPs");
+  EXPECT_EQ(flop_unit(5'000'000).name, "MFLOPs");
+  EXPECT_DOUBLE_EQ(flop_unit(5'000'000).factor, 1e-6);
+  EXPECT_EQ(flop_unit(std::numeric_limits<std::int64_t>::max()).name, "PFLOPs");
 }
 
 }  // namespace

@@ -1,0 +1,52 @@
+// Single values as JSON and as CSV.
+#include "mindtorch/analyze/tabular_text.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "mindtorch/base/text.h"
+
+namespace mindtorch::analyze {
+namespace {
+
+struct JsonWriter {
+  std::string& out;
+
+  void operator()(std::monostate) { out += "null"; }
+  void operator()(bool value) { out += value ? "true" : "false"; }
+  void operator()(std::int64_t value) { fmt::format_to(std::back_inserter(out), "{}", value); }
+  void operator()(double value) { fmt::format_to(std::back_inserter(out), "{}", value); }
+  void operator()(Time time) {
+    const std::uint64_t ns = time.ns < 0 ? -static_cast<std::uint64_t>(time.ns) : static_cast<std::uint64_t>(time.ns);
+    fmt::format_to(std::back_inserter(out), "{}{}.{:03}", time.ns < 0 ? "-" : "", ns / 1000, ns % 1000);
+  }
+  void operator()(const std::string& text) { out += json_quoted(text); }
+  void operator()(const Json& json) { out += json.text; }
+};
+
+void append_csv_field(std::string& out, std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == text.npos) {
+    out += text;
+    return;
+  }
+  out.push_back('"');
+  for (const char c : text) out.append(c == '"' ? 2 : 1, c);
+  out.push_back('"');
+}
+
+}  // namespace
+
+void append_json(std::string& out, const Value& value) { std::visit(JsonWriter{out}, value); }
+
+void append_csv(std::string& out, const Value& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    append_csv_field(out, valid_utf8(*text));
+  } else if (const auto* json = std::get_if<Json>(&value)) {
+    append_csv_field(out, json->text);
+  } else if (!std::holds_alternative<std::monostate>(value)) {
+    append_json(out, value);
+  }
+}
+
+}  // namespace mindtorch::analyze

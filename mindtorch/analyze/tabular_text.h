@@ -1,0 +1,84 @@
+// The values of tabular.cpp as JSON and as CSV, and text handed on in pieces.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace mindtorch::analyze {
+
+// Written as an exact decimal number of microseconds.
+struct Time {
+  std::int64_t ns;
+};
+// Text that is JSON already; in CSV it is one field.
+struct Json {
+  std::string text;
+};
+// std::monostate: nothing was recorded.
+using Value = std::variant<std::monostate, std::int64_t, double, bool, Time, std::string, Json>;
+
+void append_json(std::string& out, const Value& value);
+void append_csv(std::string& out, const Value& value);
+
+template <class Row>
+struct TabularColumn {
+  std::string_view name;
+  Value (*read)(const Row&);
+};
+
+// {"name":value,...}, without the values that are nothing.
+template <class Row>
+void append_object(std::string& out, std::span<const TabularColumn<Row>> columns, const Row& row) {
+  char separator = '{';
+  for (const TabularColumn<Row>& column : columns) {
+    const Value value = column.read(row);
+    if (std::holds_alternative<std::monostate>(value)) continue;
+    out.push_back(separator);
+    separator = ',';
+    out.append("\"").append(column.name).append("\":");
+    append_json(out, value);
+  }
+  out += separator == '{' ? "{}" : "}";
+}
+
+// The names of the columns, and one line of values below them. Lines end as RFC 4180 wants.
+template <class Row>
+void append_names(std::string& out, std::span<const TabularColumn<Row>> columns) {
+  for (const TabularColumn<Row>& column : columns) out.append(&column == columns.data() ? "" : ",").append(column.name);
+  out += "\r\n";
+}
+template <class Row>
+void append_values(std::string& out, std::span<const TabularColumn<Row>> columns, const Row& row) {
+  for (const TabularColumn<Row>& column : columns) {
+    if (&column != columns.data()) out.push_back(',');
+    append_csv(out, column.read(row));
+  }
+  out += "\r\n";
+}
+
+// Gathers text and hands it on in pieces; the last one goes with flush().
+class PieceWriter {
+ public:
+  explicit PieceWriter(const std::function<void(std::string_view)>& sink) : sink_(sink) {}
+
+  // Where to append next.
+  std::string& text() {
+    if (piece_.size() >= kPiece) flush();
+    return piece_;
+  }
+  void flush() {
+    sink_(piece_);
+    piece_.clear();
+  }
+
+ private:
+  static constexpr std::size_t kPiece = 1 << 16;
+  const std::function<void(std::string_view)>& sink_;
+  std::string piece_;
+};
+
+}  // namespace mindtorch::analyze
