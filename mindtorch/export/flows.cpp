@@ -10,11 +10,9 @@ namespace {
 using trace::EventIndex;
 using trace::EventKind;
 
-constexpr EventIndex kNone = 0xFFFFFFFF;
-
 struct Ends {
-  EventIndex forward = kNone;
-  EventIndex backward = kNone;
+  EventIndex forward = analyze::kNoEvent;
+  EventIndex backward = analyze::kNoEvent;
 };
 // By (sequence number, number of the forward thread), packed as an event's link.
 using EndsOfLink = std::unordered_map<std::uint64_t, Ends>;
@@ -51,26 +49,28 @@ std::vector<Flow> forward_backward_flows(const trace::Recording& recording) {
   find_forward_ends(recording, ends);
   std::vector<Flow> flows;
   for (const auto& [link, pair] : ends) {
-    if (pair.forward != kNone) flows.push_back({0, pair.forward, pair.backward});
+    if (pair.forward != analyze::kNoEvent) flows.push_back({0, pair.forward, pair.backward});
   }
   std::ranges::sort(flows, {}, [&](const Flow& flow) { return std::pair(recording.events.start_ns[flow.to], flow.to); });
   for (std::size_t i = 0; i < flows.size(); ++i) flows[i].id = i + 1;
   return flows;
 }
 
-std::vector<Flow> launch_flows(const trace::Recording& recording) {
-  const trace::EventColumns& events = recording.events;
-  std::unordered_map<std::uint64_t, EventIndex> launches;
-  for (EventIndex i = 0; i < events.size(); ++i) {
-    if (trace::is_launch_kind(events.kind[i]) && events.link[i] != 0) launches.try_emplace(events.link[i], i);
-  }
+std::vector<Flow> launch_flows(const analyze::Analysis& analysis) {
   std::vector<Flow> flows;
-  for (EventIndex i = 0; i < events.size(); ++i) {
-    if (!trace::is_device_kind(events.kind[i])) continue;
-    const auto launch = launches.find(events.link[i]);
-    if (launch != launches.end()) flows.push_back({events.link[i], launch->second, i});
+  const trace::Recording& recording = analysis.recording();
+  for (const trace::Track& track : recording.tracks) {
+    if (track.kind != trace::Track::Kind::kStream) continue;
+    for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
+      const EventIndex launch = analysis.launches().launch_of(i);
+      if (launch != analyze::kNoEvent) flows.push_back({recording.events.link[i], launch, i});
+    }
   }
   return flows;
+}
+
+bool has_device_timeline(const trace::Recording& recording) {
+  return std::ranges::any_of(recording.tracks, [](const trace::Track& track) { return track.kind == trace::Track::Kind::kStream; });
 }
 
 }  // namespace mindtorch::exporter

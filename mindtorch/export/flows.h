@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "mindtorch/analyze/analysis.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::exporter {
@@ -19,6 +20,9 @@ struct Flow {
 std::vector<Flow> forward_backward_flows(const trace::Recording& recording);
 
 // One arrow for each device activity whose launch was recorded, in the order of activities. The id is the correlation.
-std::vector<Flow> launch_flows(const trace::Recording& recording);
+std::vector<Flow> launch_flows(const analyze::Analysis& analysis);
+
+// True if the recording has the timeline of a device; without one, nothing is gained from building the event tree.
+bool has_device_timeline(const trace::Recording& recording);
 
 }  // namespace mindtorch::exporter

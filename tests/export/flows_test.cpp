@@ -47,7 +47,7 @@ TEST(Flows, a_node_whose_forward_op_was_not_recorded_has_no_arrow) {
 
 TEST(Flows, each_device_activity_is_joined_with_its_launch) {
   const trace::Recording recording = tests::device_recording(trace::DeviceType::kCuda);
-  const std::vector<Flow> flows = launch_flows(recording);
+  const std::vector<Flow> flows = launch_flows(analyze::Analysis(recording));
   ASSERT_EQ(flows.size(), 15U);
   for (const Flow& flow : flows) {
     EXPECT_EQ(recording.name(flow.from), "cudaLaunchKernel");

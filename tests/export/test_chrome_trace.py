@@ -206,12 +206,16 @@ def test_python_calls_name_their_parents(traces):
 def test_device_activities_are_linked_to_their_launches(traces, name, runtime):
     trace = load(traces / f"{name}.json")
     launches = {e["args"]["correlation"]: e for e in complete(trace, runtime)}
+    ops = {e["args"]["External id"]: e for e in complete(trace, "cpu_op")}
     work = complete(trace, "kernel", "gpu_memcpy", "gpu_memset")
     assert len(work) == 15
     for activity in work:
         launch = launches[activity["args"]["correlation"]]
         assert launch["ts"] <= activity["ts"]
         assert activity["args"]["stream"] >= 1
+        op = ops[activity["args"]["External id"]]
+        assert launch["args"]["External id"] == activity["args"]["External id"]
+        assert op["ts"] <= launch["ts"] < op["ts"] + op["dur"]
     assert sum(e["ph"] == "f" and e["cat"] == "ac2g" for e in trace["traceEvents"]) == 15
     relu = [e for e in work if e["name"] == "relu_kernel"]
     assert all(e["args"]["stream"] == 7 and e["tid"] != 7 for e in relu)

@@ -47,7 +47,8 @@ bool has_device(EventKind kind) { return kind == EventKind::kOp || kind == Event
 
 }  // namespace
 
-EventArguments::EventArguments(const trace::Recording& recording) : recording_(recording), memory_(recording) {
+EventArguments::EventArguments(const analyze::Analysis& analysis) : analysis_(analysis), recording_(analysis.recording()) {
+  const trace::Recording& recording = recording_;
   const trace::EventColumns& events = recording.events;
   for (EventIndex i = 0; i < events.size() && devices_known_; ++i) {
     devices_known_ = !has_device(events.kind[i]) || (events.flags[i] & trace::kKnownDevice) != 0;
@@ -130,8 +131,8 @@ void EventArguments::append_memory(std::string& out, EventIndex event) const {
   const trace::EventColumns& events = recording_.events;
   if (!recording_.options.memory || !has_device(events.kind[event])) return;
   const trace::Device device = events.device[event];
-  const std::int64_t before = memory_.allocated_before(device, events.start_ns[event]);
-  const std::int64_t after = memory_.allocated_after(device, events.end_ns(event));
+  const std::int64_t before = analysis_.memory_totals().before(device, events.start_ns[event]);
+  const std::int64_t after = analysis_.memory_totals().after(device, events.end_ns(event));
   const std::string_view type = trace::device_type_name(device.type);
   const std::string_view prefix = device.type == trace::DeviceType::kNpu ? "npu" : device.type == trace::DeviceType::kCuda ? "cuda" : "cpu";
   fmt::format_to(std::back_inserter(out),

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "mindtorch/export/device_memory.h"
+#include "mindtorch/analyze/analysis.h"
 #include "mindtorch/export/input_text.h"
 #include "mindtorch/trace/recording.h"
 
@@ -13,7 +13,7 @@ namespace mindtorch::exporter::chrome {
 // Asked for events in increasing order, so that each side table is walked once.
 class EventArguments {
  public:
-  explicit EventArguments(const trace::Recording& recording);
+  explicit EventArguments(const analyze::Analysis& analysis);
 
   // True if `event` has anything here; else append() writes nothing.
   bool any(trace::EventIndex event);
@@ -33,8 +33,8 @@ class EventArguments {
   void append_memory(std::string& out, trace::EventIndex event) const;
   void append_flags(std::string& out, trace::EventIndex event) const;
 
+  const analyze::Analysis& analysis_;
   const trace::Recording& recording_;
-  DeviceMemory memory_;
   bool devices_known_ = true;
   std::vector<bool> shadowed_;           // by NameId: attribute keys the writer has its own value for
   std::vector<std::string> frame_json_;  // each frame as a JSON string

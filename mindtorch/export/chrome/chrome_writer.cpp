@@ -78,14 +78,15 @@ void write_chrome_trace(const trace::Recording& recording, std::string_view trac
   const Layout layout = make_layout(recording);
   const std::int64_t offset = recording.clock.base_unix_ns - chrome::base_time_ns(recording);
   const auto [start, end] = window(recording);
-  chrome::EventsWriter events(recording, layout, offset, out);
+  const analyze::Analysis analysis(recording);
+  chrome::EventsWriter events(analysis, layout, offset, out);
   out.append(chrome::header_text(recording, layout, events.devices_known()));
   events.write_complete_events();
   append_span(out, start + offset, end - start);
   events.write_instants();
   events.write_memory();
   events.write_flows("fwdbwd", forward_backward_flows(recording));
-  events.write_flows("ac2g", launch_flows(recording));
+  events.write_flows("ac2g", launch_flows(analysis));
   append_names(out, layout);
   append_window(out, start + offset, end + offset);
   out.append(fmt::format("\n],\n\"traceName\": {}\n}}\n", json_quoted(trace_name)));

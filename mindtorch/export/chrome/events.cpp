@@ -30,16 +30,17 @@ bool is_python(EventKind kind) { return kind == EventKind::kPythonFunction || ki
 
 }  // namespace
 
-EventsWriter::EventsWriter(const trace::Recording& recording, const Layout& layout, std::int64_t offset_ns, Output& out)
-    : recording_(recording),
+EventsWriter::EventsWriter(const analyze::Analysis& analysis, const Layout& layout, std::int64_t offset_ns, Output& out)
+    : recording_(analysis.recording()),
+      devices_(has_device_timeline(recording_) ? &analysis : nullptr),
       layout_(layout),
       offset_ns_(offset_ns),
       out_(out),
-      arguments_(recording),
+      arguments_(analysis),
       row_of_event_(layout),
-      runtime_device_(first_device_type(recording)) {
-  name_offsets_.reserve(recording.names.size() + 1);
-  for (const std::string& text : recording.names) {
+      runtime_device_(first_device_type(recording_)) {
+  name_offsets_.reserve(recording_.names.size() + 1);
+  for (const std::string& text : recording_.names) {
     name_offsets_.push_back(escaped_names_.size());
     append_json_escaped(escaped_names_, text);
   }
@@ -95,8 +96,10 @@ void EventsWriter::write_arguments(JsonCursor& cursor, TrackId track, EventIndex
   if (is_python(kind)) {
     write_python_ids(cursor, event);
   } else if (trace::is_launch_kind(kind)) {
+    write_external_id(cursor, event);
     cursor.literal(R"("correlation":)").number(events.link[event]);
   } else if (trace::is_device_kind(kind)) {
+    write_external_id(cursor, event);
     cursor.literal(R"("device":)").number(std::uint64_t{events.device[event].index});
     cursor.literal(R"(,"stream":)").number(layout_.rows[track].tid);
     cursor.literal(R"(,"correlation":)").number(events.link[event]);
@@ -108,6 +111,14 @@ void EventsWriter::write_arguments(JsonCursor& cursor, TrackId track, EventIndex
     }
   }
   cursor.literal(R"(,"Ev Idx":)").number(index);
+}
+
+void EventsWriter::write_external_id(JsonCursor& cursor, EventIndex event) const {
+  if (devices_ == nullptr) return;
+  const bool is_launch = trace::is_launch_kind(recording_.events.kind[event]);
+  EventIndex host = is_launch ? devices_->tree().parent(event) : devices_->launches().host_of(event);
+  while (host != analyze::kNoEvent && trace::is_launch_kind(recording_.events.kind[host])) host = devices_->tree().parent(host);
+  if (host != analyze::kNoEvent) cursor.literal(R"("External id":)").number(std::uint64_t{host} + 1).literal(",");
 }
 
 void EventsWriter::write_python_ids(JsonCursor& cursor, EventIndex event) {

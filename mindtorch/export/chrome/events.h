@@ -19,7 +19,7 @@ namespace mindtorch::exporter::chrome {
 class EventsWriter {
  public:
   // `offset_ns` is added to times of the recording; `layout` must outlive this.
-  EventsWriter(const trace::Recording& recording, const Layout& layout, std::int64_t offset_ns, Output& out);
+  EventsWriter(const analyze::Analysis& analysis, const Layout& layout, std::int64_t offset_ns, Output& out);
 
   // True if only ops off the CPU are marked with their device.
   bool devices_known() const { return arguments_.devices_known(); }
@@ -39,12 +39,15 @@ class EventsWriter {
 
   void write_complete(trace::TrackId track, trace::EventIndex event);
   void write_arguments(JsonCursor& cursor, trace::TrackId track, trace::EventIndex event);
+  // The op or scope that a runtime call or device activity belongs to, if there is one.
+  void write_external_id(JsonCursor& cursor, trace::EventIndex event) const;
   void write_python_ids(JsonCursor& cursor, trace::EventIndex event);
   void write_instant(const Row& row, trace::EventIndex event);
   std::string_view name(trace::EventIndex event) const;
   std::uint32_t row_of(trace::EventIndex event) const;
 
   const trace::Recording& recording_;
+  const analyze::Analysis* devices_;  // null if no device was recorded
   const Layout& layout_;
   std::int64_t offset_ns_;
   Output& out_;

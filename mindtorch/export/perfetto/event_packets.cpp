@@ -33,16 +33,16 @@ enum Key : std::uint64_t {
 
 }  // namespace
 
-EventPackets::EventPackets(const trace::Recording& recording, const Layout& layout, const Uuids& uuids, std::int64_t first_ns)
-    : recording_(recording), layout_(layout), first_ns_(first_ns), stack_texts_(recording.stacks.size()) {
+EventPackets::EventPackets(const analyze::Analysis& analysis, const Layout& layout, const Uuids& uuids, std::int64_t first_ns)
+    : recording_(analysis.recording()), layout_(layout), first_ns_(first_ns), stack_texts_(recording_.stacks.size()) {
   const auto add = [&](const std::vector<Flow>& flows, Uuids::Of kind) {
     for (const Flow& flow : flows) {
       arrows_.push_back({flow.from, uuids(kind, flow.id), false});
       arrows_.push_back({flow.to, uuids(kind, flow.id), true});
     }
   };
-  add(forward_backward_flows(recording), Uuids::Of::kForwardBackward);
-  add(launch_flows(recording), Uuids::Of::kLaunch);
+  add(forward_backward_flows(recording_), Uuids::Of::kForwardBackward);
+  add(launch_flows(analysis), Uuids::Of::kLaunch);
   std::ranges::sort(arrows_);
 }
 

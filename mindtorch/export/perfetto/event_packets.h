@@ -17,7 +17,7 @@ namespace mindtorch::exporter::perfetto {
 class EventPackets {
  public:
   // Times are written relative to `first_ns`.
-  EventPackets(const trace::Recording& recording, const Layout& layout, const Uuids& uuids, std::int64_t first_ns);
+  EventPackets(const analyze::Analysis& analysis, const Layout& layout, const Uuids& uuids, std::int64_t first_ns);
 
   // All events of one row. At equal times: ends (innermost first), begins (outermost first), instants.
   void append_row(Sequence& sequence, std::uint32_t row);

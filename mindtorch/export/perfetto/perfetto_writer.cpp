@@ -75,7 +75,8 @@ void write_perfetto_trace(const trace::Recording& recording, const std::string& 
   std::uint32_t sequence_id = 0;
   const auto sequence_of = [&](std::uint64_t uuid) { return Sequence(out, ++sequence_id, uuid, zero); };
   if (!layout.processes.empty()) append_about(recording, sequence_of(uuids(Uuids::Of::kProcess, 0)), first);
-  EventPackets events(recording, layout, uuids, first);
+  const analyze::Analysis analysis(recording);
+  EventPackets events(analysis, layout, uuids, first);
   for (std::uint32_t r = 0; r < layout.rows.size(); ++r) {
     Sequence sequence = sequence_of(uuids(Uuids::Of::kRow, r));
     events.append_row(sequence, r);
