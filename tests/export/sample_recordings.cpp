@@ -155,7 +155,7 @@ trace::Recording full_recording() {
   recording.memory_tags = {{12600, 0x1000, trace::MemoryCategory::kParameter}, {15600, 0x2000, trace::MemoryCategory::kActivation}};
   recording.options = {.shapes = true, .stacks = true, .memory = true, .flops = true, .modules = true, .activities = {DeviceType::kCpu}};
   recording.metadata = {
-      {"framework", "\"mindtorch\""}, {"lr", "0.01"}, {"distributedInfo", R"({"backend":"hccl","rank":3,"world_size":8})"}};
+      {"framework", "\"mindtorch\""}, {"lr", "0.01"}, {"distributedInfo", R"({"backend": "hccl", "rank": 3, "world_size": 8})"}};
   recording.losses.push_back({trace::LossReason::kBudget, 17, "thread 476", "The byte budget of the session was used up."});
   recording.losses.push_back({trace::LossReason::kUnfinished, 1, "thread 437", ""});
   return builder.finish();
@@ -219,7 +219,7 @@ trace::Recording device_recording(DeviceType type) {
     launched("Memset (Device)", EventKind::kMemset, compute, at + 61000, 10000, 700);
   }
   builder.recording().options.activities = {DeviceType::kCpu, type};
-  builder.recording().metadata["distributedInfo"] = R"({"backend":"hccl","rank":0,"world_size":1})";
+  builder.recording().metadata["distributedInfo"] = R"({"backend": "hccl", "rank": 0, "world_size": 1})";
   builder.recording().clock.domains.push_back({"device:0", 1e9, 350, 12});
   return builder.finish();
 }

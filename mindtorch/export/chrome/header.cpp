@@ -167,6 +167,7 @@ std::string spaced_json(std::string_view json) {
       in_string = !in_string;
     } else if (!in_string && (json[i] == ':' || json[i] == ',')) {
       out += ' ';
+      while (i + 1 < json.size() && json[i + 1] == ' ') ++i;
     }
   }
   return out;

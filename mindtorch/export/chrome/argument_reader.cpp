@@ -1,0 +1,228 @@
+// Known arguments by name, inputs, stacks, attributes.
+#include "mindtorch/export/chrome/argument_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+#include "mindtorch/export/chrome/frame_text.h"
+#include "mindtorch/export/chrome/json_value.h"
+#include "mindtorch/export/chrome/raw_json.h"
+
+namespace mindtorch::exporter::chrome {
+namespace {
+
+using simdjson::error_code;
+using trace::Attribute;
+
+enum class Key : std::uint8_t {
+  kAttribute,
+  kIgnored,  // follows from something else that is kept
+  kAddress,
+  kKind,
+  kStack,
+  kAsync,
+  kBytes,
+  kDevice,
+  kStream,
+  kFinished,
+  kDeviceId,
+  kDims,
+  kTypes,
+  kCallStack,
+  kCorrelation,
+  kDeviceType,
+  kForwardThread,
+  kStrides,
+  kReserved,
+  kSequence,
+  kConcrete,
+  kAllocated,
+};
+
+struct KnownKey {
+  std::string_view text;
+  Key key;
+};
+
+// By length, so that a key is compared with few others.
+constexpr std::array kKnownKeys = {
+    KnownKey{"Addr", Key::kAddress},
+    KnownKey{"Kind", Key::kKind},
+    KnownKey{"stack", Key::kStack},
+    KnownKey{"async", Key::kAsync},
+    KnownKey{"Bytes", Key::kBytes},
+    KnownKey{"device", Key::kDevice},
+    KnownKey{"stream", Key::kStream},
+    KnownKey{"Ev Idx", Key::kIgnored},
+    KnownKey{"finished", Key::kFinished},
+    KnownKey{"Device Id", Key::kDeviceId},
+    KnownKey{"Python id", Key::kIgnored},
+    KnownKey{"Input Dims", Key::kDims},
+    KnownKey{"Input type", Key::kTypes},
+    KnownKey{"Call stack", Key::kCallStack},
+    KnownKey{"External id", Key::kIgnored},
+    KnownKey{"correlation", Key::kCorrelation},
+    KnownKey{"Device Type", Key::kDeviceType},
+    KnownKey{"device_type", Key::kIgnored},
+    KnownKey{"input_shapes", Key::kIgnored},
+    KnownKey{"Fwd thread id", Key::kForwardThread},
+    KnownKey{"Input Strides", Key::kStrides},
+    KnownKey{"Total Reserved", Key::kReserved},
+    KnownKey{"Sequence number", Key::kSequence},
+    KnownKey{"Concrete Inputs", Key::kConcrete},
+    KnownKey{"Total Allocated", Key::kAllocated},
+    KnownKey{"Python parent id", Key::kIgnored},
+    KnownKey{"Record function id", Key::kIgnored},
+    KnownKey{"cpu_memory_allocated_after", Key::kIgnored},
+    KnownKey{"cpu_memory_allocated_delta", Key::kIgnored},
+    KnownKey{"npu_memory_allocated_after", Key::kIgnored},
+    KnownKey{"npu_memory_allocated_delta", Key::kIgnored},
+    KnownKey{"cpu_memory_allocated_before", Key::kIgnored},
+    KnownKey{"npu_memory_allocated_before", Key::kIgnored},
+    KnownKey{"cuda_memory_allocated_after", Key::kIgnored},
+    KnownKey{"cuda_memory_allocated_delta", Key::kIgnored},
+    KnownKey{"cuda_memory_allocated_before", Key::kIgnored},
+};
+
+constexpr std::size_t kLongestKey = kKnownKeys.back().text.size();
+
+// kStartOfLength[n]: the first known key of at least n characters.
+constexpr std::array<std::uint8_t, kLongestKey + 2> kStartOfLength = [] {
+  std::array<std::uint8_t, kLongestKey + 2> starts{};
+  for (std::size_t length = 0; length < starts.size(); ++length) {
+    std::size_t first = 0;
+    while (first < kKnownKeys.size() && kKnownKeys[first].text.size() < length) ++first;
+    starts[length] = static_cast<std::uint8_t>(first);
+  }
+  return starts;
+}();
+
+Key find_key(std::string_view text) {
+  if (text.size() > kLongestKey) return Key::kAttribute;
+  for (std::size_t i = kStartOfLength[text.size()]; i < kStartOfLength[text.size() + 1]; ++i) {
+    if (kKnownKeys[i].text == text) return kKnownKeys[i].key;
+  }
+  return Key::kAttribute;
+}
+
+// What stands between the quotes of a key. Keys end at a quote that is not escaped.
+std::string_view raw_key(const simdjson::ondemand::field& field) {
+  const char* const begin = field.key().raw();
+  const char* end = begin;
+  while (*end != '"') end += *end == '\\' ? 2 : 1;
+  return {begin, end};
+}
+
+void set_integer(std::string_view token, std::int64_t& into) {
+  if (const auto value = parse_integer(token)) into = *value;
+}
+
+// An address may use all 64 bits.
+void set_address(std::string_view token, std::uint64_t& into) { std::from_chars(token.data(), token.data() + token.size(), into); }
+
+}  // namespace
+
+error_code ArgumentReader::read(simdjson::ondemand::object args, ParsedArguments& out) {
+  for (auto result : args) {
+    simdjson::ondemand::field field;
+    if (const error_code error = std::move(result).get(field)) return error;
+    const std::string_view key = raw_key(field);
+    const auto token = [&] { return trimmed(field.value().raw_json_token()); };
+    error_code error = simdjson::SUCCESS;
+    switch (find_key(key)) {
+      case Key::kIgnored: break;
+      case Key::kAttribute: error = read_attribute(field, key, out); break;
+      case Key::kAddress: set_address(token(), out.address); break;
+      case Key::kKind: out.kind = inside_quotes(token()); break;
+      case Key::kAsync: out.is_async = token() == "true"; break;
+      case Key::kFinished: out.is_unfinished = token() == "false"; break;
+      case Key::kBytes: set_integer(token(), out.bytes); break;
+      case Key::kDevice: set_integer(token(), out.device); break;
+      case Key::kStream: set_integer(token(), out.stream); break;
+      case Key::kDeviceId: set_integer(token(), out.device_id); break;
+      case Key::kDeviceType: set_integer(token(), out.device_type); break;
+      case Key::kCorrelation: set_integer(token(), out.correlation); break;
+      case Key::kForwardThread: set_integer(token(), out.forward_thread); break;
+      case Key::kSequence: set_integer(token(), out.sequence); break;
+      case Key::kReserved: set_integer(token(), out.total_reserved); break;
+      case Key::kAllocated: set_integer(token(), out.total_allocated); break;
+      case Key::kDims: error = read_extents(field.value(), out.inputs, &trace::Input::sizes); break;
+      case Key::kStrides: error = read_extents(field.value(), out.inputs, &trace::Input::strides); break;
+      case Key::kTypes: error = read_texts(field.value(), out.inputs, &ParsedInput::type); break;
+      case Key::kConcrete: error = read_texts(field.value(), out.inputs, &ParsedInput::concrete); break;
+      case Key::kStack:
+      case Key::kCallStack: error = read_stack(field.value(), out); break;
+    }
+    if (error != simdjson::SUCCESS) return error;
+  }
+  return simdjson::SUCCESS;
+}
+
+// Ours is a list of "file:line:function", torch's one text of "file(line): function" joined by ";". Both start with the innermost frame.
+error_code ArgumentReader::read_stack(Value value, ParsedArguments& out) {
+  std::string_view joined;
+  if (value.get_string().get(joined) == simdjson::SUCCESS) {
+    while (!joined.empty()) {
+      const std::size_t end = std::min(joined.find(';'), joined.size());
+      out.stack.push_back(frame_of(joined.substr(0, end)));
+      joined.remove_prefix(std::min(joined.size(), end + 1));
+    }
+    return simdjson::SUCCESS;
+  }
+  return for_each_item(value, [&](Value item, std::size_t) {
+    std::string_view text;
+    const error_code error = item.get_string().get(text);
+    if (error == simdjson::SUCCESS) out.stack.push_back(frame_of(text));
+    return error == simdjson::INCORRECT_TYPE ? simdjson::SUCCESS : error;
+  });
+}
+
+trace::Frame ArgumentReader::frame_of(std::string_view text) {
+  const auto [at, is_new] = frames_.try_emplace(std::string(text));
+  if (is_new) {
+    const FrameText frame = split_frame(text);
+    at->second = {cache_.intern(names_, frame.file), cache_.intern(names_, frame.function), frame.line};
+  }
+  return at->second;
+}
+
+error_code ArgumentReader::read_attribute(simdjson::ondemand::field field, std::string_view key, ParsedArguments& out) {
+  Attribute attribute;
+  attribute.key = cache_.find(names_, key, [&] {
+    std::string_view text;
+    return field.unescaped_key().get(text) == simdjson::SUCCESS ? text : key;
+  });
+  Value value = field.value();
+  const std::string_view token = trimmed(value.raw_json_token());
+  if (is_string(token)) {
+    attribute.type = Attribute::Type::kText;
+    error_code error = simdjson::SUCCESS;
+    attribute.bits = cache_.find(names_, token, [&] {
+      std::string_view text;
+      error = value.get_string().get(text);
+      return text;
+    });
+    if (error != simdjson::SUCCESS) return error;
+  } else if (token.starts_with('{') || token.starts_with('[')) {
+    attribute.type = Attribute::Type::kJson;
+    std::string_view json;
+    if (const error_code error = raw_text(value, json)) return error;
+    attribute.bits = cache_.intern(names_, json);
+  } else if (token == "true" || token == "false") {
+    attribute.type = Attribute::Type::kBool;
+    attribute.bits = token == "true";
+  } else if (const auto integer = parse_integer(token)) {
+    attribute.bits = *integer;
+  } else if (const auto real = parse_real(token)) {
+    attribute.type = Attribute::Type::kDouble;
+    attribute.bits = std::bit_cast<std::int64_t>(*real);
+  } else {
+    return simdjson::SUCCESS;  // null says nothing
+  }
+  out.attributes.push_back(attribute);
+  return simdjson::SUCCESS;
+}
+
+}  // namespace mindtorch::exporter::chrome

@@ -1,0 +1,123 @@
+// Reads a Chrome trace: cut, parse side by side, put together.
+#include "mindtorch/export/chrome/chrome_reader.h"
+
+#include <algorithm>
+#include <exception>
+#include <thread>
+#include <vector>
+
+#include "mindtorch/base/error.h"
+#include "mindtorch/base/text.h"
+#include "mindtorch/export/chrome/part_reader.h"
+#include "mindtorch/export/chrome/trace_assembly.h"
+#include "mindtorch/export/chrome/trace_part.h"
+#include "mindtorch/export/chrome/trace_text.h"
+
+namespace mindtorch::exporter {
+namespace {
+
+using chrome::PartReader;
+using chrome::Piece;
+using chrome::TracePart;
+
+constexpr std::size_t kPieceSize = std::size_t{2} << 20;  // text and index of a piece stay in the cache
+constexpr std::size_t kMaxThreads = 8;
+
+// Consecutive pieces, parsed by one thread.
+TracePart read_share(std::span<const Piece> pieces) {
+  PartReader reader;
+  for (const Piece& piece : pieces) {
+    reader.read(piece);
+    if (reader.is_damaged()) break;
+  }
+  return reader.take();
+}
+
+std::vector<TracePart> read_side_by_side(std::span<const Piece> pieces) {
+  const std::size_t shares = std::min({pieces.size(), kMaxThreads, std::max<std::size_t>(1, std::thread::hardware_concurrency())});
+  std::vector<TracePart> parts(shares);
+  std::vector<std::exception_ptr> errors(shares);
+  const auto run = [&](std::size_t share) {
+    const std::size_t begin = share * pieces.size() / shares, end = (share + 1) * pieces.size() / shares;
+    try {
+      parts[share] = read_share(pieces.subspan(begin, end - begin));
+    } catch (...) {
+      errors[share] = std::current_exception();
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (std::size_t share = 1; share < shares; ++share) threads.emplace_back(run, share);
+  run(0);
+  threads.clear();
+  for (const std::exception_ptr& error : errors) {
+    if (error) std::rethrow_exception(error);
+  }
+  return parts;
+}
+
+TracePart read_one(const Piece& piece) { return read_share({&piece, 1}); }
+
+// Some writers let bytes through that are no UTF-8, or raw control characters.
+std::string repaired(std::string_view text) {
+  std::string valid = valid_utf8(text);
+  for (char& c : valid) {
+    if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t') c = ' ';
+  }
+  return valid;
+}
+
+// Parses what can be parsed: a damaged piece is cut smaller, down to single events; an event that is damaged itself is left out and
+// counted.
+void read_around_damage(const Piece& piece, std::size_t size, TracePart& into) {
+  TracePart part = read_one(piece);
+  if (part.damage.empty()) return append_part(into, std::move(part));
+  const std::vector<Piece> smaller = chrome::cut_between_events(piece, size);
+  if (smaller.size() > 1 || size > 1) {
+    for (const Piece& part_of_piece : smaller)
+      read_around_damage(part_of_piece, smaller.size() > 1 ? std::max<std::size_t>(1, size / 64) : 1, into);
+    return;
+  }
+  ++part.skipped["damaged"];
+  into.damage = part.damage;
+  append_part(into, std::move(part));
+}
+
+TracePart read_parts(std::string_view text) {
+  const Piece whole{"", text, ""};
+  const std::vector<Piece> pieces = chrome::cut_between_events(whole, kPieceSize);
+  std::vector<TracePart> parts = read_side_by_side(pieces);
+  if (std::ranges::all_of(parts, [](const TracePart& part) { return part.damage.empty(); })) {
+    for (std::size_t i = 1; i < parts.size(); ++i) append_part(parts[0], std::move(parts[i]));
+    return std::move(parts[0]);
+  }
+  // A wrong guess where to cut, or really damaged.
+  if (TracePart part = read_one(whole); part.damage.empty()) return part;
+  const std::string valid = repaired(text);
+  if (TracePart part = read_one({"", valid, ""}); part.damage.empty()) return part;
+  TracePart part;
+  read_around_damage({"", valid, ""}, kPieceSize, part);
+  return part;
+}
+
+}  // namespace
+
+ChromeReadResult read_chrome_trace(const std::string& path) {
+  const chrome::TraceText text(path);
+  const std::size_t first = text.view().find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || (text.view()[first] != '{' && text.view()[first] != '[')) {
+    throw_error<InvalidArgument>("export.read_chrome_trace", "'{}' is not a Chrome trace: it starts with neither '{{' nor '['", path);
+  }
+  TracePart part = read_parts(text.view());
+  ChromeReadResult result;
+  result.elements = part.elements;
+  result.skipped = part.skipped;
+  if (!part.damage.empty()) {
+    result.damage =
+        fmt::format("{} of {} events cannot be read: {}", part.skipped["damaged"], part.elements + part.skipped["damaged"], part.damage);
+  }
+  result.recording = chrome::assemble(std::move(part));
+  if (result.damage) result.recording.losses.push_back({trace::LossReason::kDamagedFile, result.skipped["damaged"], path, *result.damage});
+  return result;
+}
+
+}  // namespace mindtorch::exporter

@@ -1,0 +1,29 @@
+// Parses pieces of a Chrome trace into a TracePart.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "mindtorch/export/chrome/trace_part.h"
+#include "mindtorch/export/chrome/trace_text.h"
+
+namespace mindtorch::exporter::chrome {
+
+// One thread's share of a trace: consecutive pieces.
+class PartReader {
+ public:
+  PartReader();
+  ~PartReader();
+
+  // Parses a piece (copied into a buffer of its own). Stops at the first damage, which the part then names.
+  void read(const Piece& piece);
+  bool is_damaged() const;
+
+  TracePart take();
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace mindtorch::exporter::chrome

@@ -1,0 +1,59 @@
+// Numbers and strings straight from the tokens of a JSON text, faster than a parser that must be ready for anything.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace mindtorch::exporter::chrome {
+
+// A token without white space after it, and for a string without its quotes (escapes stay as they are).
+inline std::string_view trimmed(std::string_view token) {
+  while (!token.empty() && (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' || token.back() == '\t'))
+    token.remove_suffix(1);
+  return token;
+}
+inline bool is_string(std::string_view token) { return token.size() >= 2 && token.front() == '"'; }
+inline std::string_view inside_quotes(std::string_view token) { return is_string(token) ? token.substr(1, token.size() - 2) : token; }
+
+inline std::optional<std::int64_t> parse_integer(std::string_view token) {
+  token = inside_quotes(token);
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), value);
+  if (error != std::errc() || end != token.data() + token.size()) return std::nullopt;
+  return value;
+}
+
+inline std::optional<double> parse_real(std::string_view token) {
+  token = inside_quotes(token);
+  double value = 0;
+  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), value);
+  if (error != std::errc() || end != token.data() + token.size()) return std::nullopt;
+  return value;
+}
+
+// Microseconds as nanoseconds: exact for any number of digits, decimals beyond the third are rounded. Empty if it is no number or does not
+// fit.
+inline std::optional<std::int64_t> parse_micros(std::string_view token) {
+  token = inside_quotes(token);
+  const char* at = token.data();
+  const char* const end = at + token.size();
+  std::int64_t value = 0;
+  int digits = 0, decimals = 0;
+  for (; at != end && *at >= '0' && *at <= '9'; ++at, ++digits) value = value * 10 + (*at - '0');
+  if (at != end && *at == '.' && digits > 0) {
+    for (++at; at != end && *at >= '0' && *at <= '9' && decimals < 3; ++at, ++decimals) value = value * 10 + (*at - '0');
+    if (decimals == 0) digits = 0;
+  }
+  if (at == end && digits > 0 && digits <= 15) {
+    for (; decimals < 3; ++decimals) value *= 10;
+    return value;
+  }
+  const std::optional<double> real = parse_real(token);
+  if (!real || !(std::abs(*real) < 9e15)) return std::nullopt;
+  return std::llround(*real * 1000);
+}
+
+}  // namespace mindtorch::exporter::chrome

@@ -1,0 +1,37 @@
+// Numbers straight from tokens.
+#include "mindtorch/export/chrome/raw_json.h"
+
+#include <gtest/gtest.h>
+
+namespace mindtorch::exporter::chrome {
+namespace {
+
+TEST(RawJson, microseconds_become_nanoseconds) {
+  EXPECT_EQ(parse_micros("0"), 0);
+  EXPECT_EQ(parse_micros("12.5"), 12500);
+  EXPECT_EQ(parse_micros("12.345"), 12345);
+  EXPECT_EQ(parse_micros("12.3456"), 12346);
+  EXPECT_EQ(parse_micros("\"7.001\""), 7001);
+  EXPECT_EQ(parse_micros("-2.5"), -2500);
+  EXPECT_EQ(parse_micros("1e3"), 1000000);
+  EXPECT_EQ(parse_micros("3853721725500.665"), 3853721725500665);
+}
+
+TEST(RawJson, what_is_no_time_is_refused) {
+  for (const char* text : {"", "-", ".", "abc", "null", "1e300", "99999999999999999999", "12.5.3", "\""})
+    EXPECT_FALSE(parse_micros(text)) << text;
+}
+
+TEST(RawJson, integers_and_reals) {
+  EXPECT_EQ(parse_integer("-12"), -12);
+  EXPECT_EQ(parse_integer("\"5\""), 5);
+  EXPECT_FALSE(parse_integer("1.5"));
+  EXPECT_FALSE(parse_integer("9223372036854775808"));
+  EXPECT_EQ(parse_real("0.25"), 0.25);
+  EXPECT_EQ(parse_real("2."), 2.0);
+  EXPECT_EQ(trimmed("true \n"), "true");
+  EXPECT_EQ(inside_quotes("\"a\""), "a");
+}
+
+}  // namespace
+}  // namespace mindtorch::exporter::chrome
