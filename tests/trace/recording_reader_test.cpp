@@ -1,0 +1,123 @@
+// RecordingReader on files of other writers: newer ones, and hostile ones whose checksums are right.
+#include "mindtorch/trace/recording_reader.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "mindtorch/base/file.h"
+#include "tests/trace/memory_file.h"
+#include "tests/trace/random_recording.h"
+#include "tests/trace/temporary_directory.h"
+
+namespace mindtorch::trace {
+namespace {
+
+using Chunks = std::vector<std::pair<ChunkType, std::string>>;
+
+Chunks chunks_of(const std::string& bytes) {
+  Chunks chunks;
+  ChunkReader reader(bytes, "test");
+  while (const std::optional<Chunk> chunk = reader.next())
+    chunks.emplace_back(chunk->type, std::string(chunk->payload.begin(), chunk->payload.end()));
+  return chunks;
+}
+
+std::string file_of(const Chunks& chunks, std::uint8_t minor = kFormatMinor) {
+  const MemoryFile file;
+  ChunkWriter writer(file.fd(), "f", 1);
+  for (const auto& [type, payload] : chunks) writer.write(type, payload);
+  std::string bytes = file.bytes();
+  bytes[9] = static_cast<char>(minor);
+  return bytes;
+}
+
+Chunks saved(const Recording& recording) {
+  const TemporaryDirectory directory;
+  save(recording, directory.file("r"));
+  return chunks_of(read_file(directory.file("r")));
+}
+
+TEST(RecordingReader, OfANewerMinorVersionWhatIsUnknownIsSkipped) {
+  const Recording recording = random_recording(31, 100);
+  Chunks chunks = saved(recording);
+  for (auto& [type, payload] : chunks) payload += "a field of the future";
+  chunks.insert(chunks.begin() + 2, {make_chunk_type("NEW "), "whatever"});
+  const LoadResult newer = load_bytes(file_of(chunks, kFormatMinor + 1), "test");
+  EXPECT_FALSE(newer.damage.has_value()) << *newer.damage;
+  EXPECT_EQ(newer.recording, recording);
+}
+
+TEST(RecordingReader, InOurOwnVersionWhatIsUnknownIsDamage) {
+  Chunks chunks = saved(random_recording(31, 10));
+  chunks.insert(chunks.begin() + 2, {make_chunk_type("NEW "), "whatever"});
+  EXPECT_TRUE(load_bytes(file_of(chunks), "test").damage.has_value());
+  chunks = saved(random_recording(31, 10));
+  chunks[1].second += "left over";
+  EXPECT_TRUE(load_bytes(file_of(chunks), "test").damage.has_value());
+}
+
+TEST(RecordingReader, HostileChunksNeverBreakTheInvariants) {
+  const Chunks good = saved(random_recording(32, 25));
+  std::mt19937 random(8);
+  for (int i = 0; i < 3000; ++i) {
+    Chunks chunks = good;
+    for (int k = 0; k < 3; ++k) {
+      std::string& payload = chunks[random() % chunks.size()].second;
+      if (!payload.empty()) payload[random() % payload.size()] = static_cast<char>(random());
+    }
+    if (i % 4 == 0) std::swap(chunks[random() % chunks.size()], chunks[random() % chunks.size()]);
+    if (i % 5 == 0) chunks.push_back(chunks[random() % chunks.size()]);
+    const LoadResult loaded = load_bytes(file_of(chunks), "test");
+    ASSERT_EQ(check_invariants(loaded.recording), "") << i;
+  }
+}
+
+TEST(RecordingReader, HostileTicksNeverOverflow) {
+  const std::vector<std::int64_t> extremes = {INT64_MIN, -1, 0, 1, INT64_MAX};
+  for (const double rate : {1e-6, 0.3, 0x1p40}) {
+    for (const std::uint64_t tick0 : {std::uint64_t{0}, UINT64_MAX}) {
+      Chunks chunks;
+      const auto add = [&](ChunkType type, auto&& write) {
+        ByteWriter out;
+        write(out);
+        chunks.emplace_back(type, std::string(out.bytes().begin(), out.bytes().end()));
+      };
+      add(kTrackChunk, [](ByteWriter& out) { encode_track(0, {}, out); });
+      add(kClockChunk, [&](ByteWriter& out) { encode_clock({tick0, -kFarthestNs, rate, INT64_MAX}, out); });
+      std::vector<std::int64_t> start, duration;
+      for (const std::int64_t s : extremes) {
+        for (const std::int64_t d : {std::int64_t{-1}, std::int64_t{0}, std::int64_t{INT64_MAX}}) start.push_back(s), duration.push_back(d);
+      }
+      const std::size_t n = start.size();
+      const std::vector<NameId> name(n);
+      const std::vector<std::uint64_t> link(n);
+      const std::vector<Device> device(n);
+      const std::vector<EventKind> kind(n);
+      const std::vector<std::uint8_t> flags(n);
+      const Piece piece{.unit = TimeUnit::kTicks,
+                        .start = start,
+                        .duration = duration,
+                        .name = name,
+                        .link = link,
+                        .device = device,
+                        .kind = kind,
+                        .flags = flags};
+      add(kEventsChunk, [&](ByteWriter& out) { PieceCodec().encode(piece, {1, 0}, out); });
+      add(kPatchesChunk, [&](ByteWriter& out) { encode_patches(std::vector<PatchedEnd>{{0, 3, UINT64_MAX, 0}, {0, 6, 0, 0}}, out); });
+      const Recording r = load_bytes(file_of(chunks), "test").recording;
+      EXPECT_EQ(r.events.size(), n);
+      EXPECT_EQ(check_invariants(r), "");
+    }
+  }
+}
+
+TEST(RecordingReader, MissingEventsAreCountedIfTheFileSaysHowManyThereWere) {
+  Chunks chunks = saved(random_recording(33, 100));
+  std::erase_if(chunks, [](const auto& chunk) { return chunk.first == kEventsChunk || chunk.first == kEndChunk; });
+  const Recording r = load_bytes(file_of(chunks), "test").recording;
+  EXPECT_EQ(r.losses.back().count, 100u);
+}
+
+}  // namespace
+}  // namespace mindtorch::trace
