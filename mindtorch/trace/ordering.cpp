@@ -31,10 +31,11 @@ void gather(Column<T>& column, std::span<const Run> runs) {
   column.swap(sorted);
 }
 
-// The same for the rows of a side table, which is sorted by event and stays so.
+// The same for the rows of a side table.
 template <class T>
 void gather(SideTable<T>& table, std::span<const Run> runs) {
   if (table.empty()) return;
+  order_rows(table, SameEvent::kSeparateRows);
   SideTable<T> sorted;
   sorted.events.reserve(table.events.size());
   sorted.offsets.reserve(table.offsets.size());
@@ -140,7 +141,10 @@ void order_marks(Recording& recording) {
 
 template <class T>
 void order_rows(SideTable<T>& table, SameEvent same) {
-  if (std::ranges::adjacent_find(table.events, std::ranges::greater_equal()) == table.events.end()) return;
+  const bool separate = same == SameEvent::kSeparateRows;
+  const bool ordered = separate ? std::ranges::is_sorted(table.events)
+                                : std::ranges::adjacent_find(table.events, std::ranges::greater_equal()) == table.events.end();
+  if (ordered) return;
   std::vector<std::size_t> order(table.events.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, {}, [&](std::size_t row) { return table.events[row]; });
@@ -150,7 +154,7 @@ void order_rows(SideTable<T>& table, SameEvent same) {
   sorted.values.reserve(table.values.size());
   for (const std::size_t row : order) {
     const std::span<const T> values(table.values.data() + table.offsets[row], table.values.data() + table.offsets[row + 1]);
-    if (sorted.events.empty() || sorted.events.back() != table.events[row]) {
+    if (separate || sorted.events.empty() || sorted.events.back() != table.events[row]) {
       sorted.add(table.events[row], values);
       continue;
     }

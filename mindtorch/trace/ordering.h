@@ -9,16 +9,17 @@
 namespace mindtorch::trace {
 
 // Groups events by track and sorts each track by start, longer first, else as they came. Sets first_event and event_count of the tracks and
-// renumbers the side tables. Returns the new index of each event, empty if none moved. O(n) if each track's events came in order.
+// renumbers the side tables, whose rows may lie in any order: order_rows() is still to be called. Returns the new index of each event,
+// empty if none moved. O(n) if each track's events came in order.
 std::vector<EventIndex> order_events(Recording& recording, std::span<const TrackId> track_of_event);
 
 // Sorts memory events, tags and step marks by time; those of equal time stay as they came.
 void order_marks(Recording& recording);
 
-// What two rows of one event become.
-enum class SameEvent { kLastRow, kJoinedRows };
+// What two rows of one event become: the last of them, one row, or still two rows (which a Recording may not have).
+enum class SameEvent { kLastRow, kJoinedRows, kSeparateRows };
 
-// Sorts the rows of a side table by event and leaves one row an event.
+// Sorts the rows of a side table by event; those of one event stay in the order they came.
 template <class T>
 void order_rows(SideTable<T>& table, SameEvent same);
 

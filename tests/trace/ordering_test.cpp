@@ -37,6 +37,17 @@ TEST(Ordering, EventsMoveToTheirTrackAndTakeTheirRowsAlong) {
   EXPECT_EQ(recording.inputs.find(1)[0], 50);
 }
 
+TEST(Ordering, RowsInAnyOrderFollowTheirEventsAndStayApart) {
+  Recording recording = with_starts({5, 4, 3}, 2);
+  for (const auto& [event, value] : {std::pair{2u, 1}, {0u, 2}, {2u, 3}, {1u, 4}}) {
+    recording.inputs.add(event, std::array<std::int64_t, 1>{value});
+  }
+  order_events(recording, std::array<TrackId, 3>{0, 1, 0});
+  EXPECT_EQ(recording.inputs.events, (std::vector<EventIndex>{0, 0, 1, 2}));
+  EXPECT_EQ(recording.inputs.values, (std::vector<std::int64_t>{1, 3, 2, 4}));
+  EXPECT_EQ(recording.inputs.offsets, (std::vector<std::uint64_t>{0, 1, 2, 3, 4}));
+}
+
 TEST(Ordering, RowsOfOneEventAreJoinedOrTheLastCounts) {
   SideTable<std::int64_t> table;
   for (const auto& [event, value] : {std::pair{4u, 1}, {2u, 2}, {4u, 3}, {4u, 4}}) table.add(event, std::array<std::int64_t, 1>{value});
