@@ -43,6 +43,8 @@ function(mindtorch_test path)
   add_executable(${name}_test ${PROJECT_SOURCE_DIR}/tests/${path}_test.cpp ${ARG_SOURCES})
   target_link_libraries(${name}_test PRIVATE mindtorch::mindtorch GTest::gmock_main ${ARG_LINK} mindtorch_flags)
   target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR})
+  # Most of the time of a build goes into the templates of gmock: what is tested is the library, and that is compiled in full.
+  target_compile_options(${name}_test PRIVATE -O0 -g1 $<$<BOOL:${MINDTORCH_SANITIZE}>:-fno-sanitize=undefined>)
   add_test(NAME ${path} COMMAND ${name}_test --gtest_brief=1)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
