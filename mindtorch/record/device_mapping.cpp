@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <unordered_set>
 
@@ -15,16 +16,18 @@ namespace {
 // Samples whose bracket is far wider than the best ones were interrupted: they know less than they cost.
 constexpr std::int64_t kWorthKeeping = 4;
 
-ClockAnchor to_anchor(const BracketedSample& sample, TickMapping& session) {
+// `tick_ns`: how long one value of the device's clock is shown. A sample and a record with the same value may be that far apart.
+ClockAnchor to_anchor(const BracketedSample& sample, TickMapping& session, std::int64_t tick_ns) {
   const std::int64_t before = session.to_ns(sample.host_before);
   const std::int64_t after = session.to_ns(sample.host_after);
-  return {sample.device_ticks, before + (after - before) / 2, (after - before + 1) / 2 + session.error_bound_ns()};
+  return {sample.device_ticks, before + (after - before) / 2, (after - before + 1) / 2 + session.error_bound_ns() + tick_ns};
 }
 
 // Keeps the first and last sample (they span the recording) and the narrow ones between.
 std::vector<ClockAnchor> anchors_of(const SourceClock& clock, TickMapping& session) {
+  const auto tick_ns = static_cast<std::int64_t>(std::ceil(1.0 / clock.nominal_ticks_per_ns));
   std::vector<ClockAnchor> all;
-  for (const BracketedSample& sample : clock.samples) all.push_back(to_anchor(sample, session));
+  for (const BracketedSample& sample : clock.samples) all.push_back(to_anchor(sample, session, tick_ns));
   std::sort(all.begin(), all.end(), [](const ClockAnchor& a, const ClockAnchor& b) { return a.ticks < b.ticks; });
   std::int64_t best = all.front().uncertainty_ns;
   for (const ClockAnchor& anchor : all) best = std::min(best, anchor.uncertainty_ns);

@@ -41,14 +41,14 @@ TickMapping::TickMapping(std::vector<ClockAnchor> anchors) : anchors_(std::move(
 }
 
 double TickMapping::ns_per_tick() const {
-  if (anchors_.size() < 2) return static_cast<double>(slope_q56_) / 0x1p56;
+  if (anchors_.size() < 2) return static_cast<double>(slope_) / kOne;
   return slope(anchors_.front(), anchors_.back());
 }
 
 void TickMapping::set_line(std::uint64_t zero, std::int64_t zero_ns, double ns_per_tick) noexcept {
   zero_ = zero;
   zero_ns_ = zero_ns;
-  slope_q56_ = static_cast<std::uint64_t>(ns_per_tick * 0x1p56);
+  slope_ = static_cast<std::uint64_t>(ns_per_tick * kOne);
 }
 
 void TickMapping::find_piece(std::uint64_t ticks) noexcept {

@@ -26,10 +26,10 @@ class TickMapping {
   std::int64_t to_ns(std::uint64_t ticks) noexcept {
     if (ticks < piece_begin_ || ticks >= piece_end_) [[unlikely]]
       find_piece(ticks);
-    // Fixed point with 56 fractional bits: a week of ticks keeps its nanoseconds.
+    // Fixed point: a week of ticks keeps its nanoseconds, and a tick may last 4 microseconds.
     const bool before = ticks < zero_;
-    const Wide product = static_cast<Wide>(before ? zero_ - ticks : ticks - zero_) * slope_q56_;
-    const auto ns = static_cast<std::int64_t>(product >> 56);
+    const Wide product = static_cast<Wide>(before ? zero_ - ticks : ticks - zero_) * slope_;
+    const auto ns = static_cast<std::int64_t>(product >> kFraction);
     return zero_ns_ + (before ? -ns : ns);
   }
 
@@ -40,6 +40,8 @@ class TickMapping {
 
  private:
   __extension__ typedef unsigned __int128 Wide;
+  static constexpr int kFraction = 52;
+  static constexpr double kOne = 0x1p52;
 
   void find_piece(std::uint64_t ticks) noexcept;
   void set_line(std::uint64_t zero, std::int64_t zero_ns, double ns_per_tick) noexcept;
@@ -48,7 +50,7 @@ class TickMapping {
   std::uint64_t piece_begin_ = 0;
   std::uint64_t piece_end_ = ~std::uint64_t{0};
   std::uint64_t zero_ = 0;
-  std::uint64_t slope_q56_ = std::uint64_t{1} << 56;
+  std::uint64_t slope_ = std::uint64_t{1} << kFraction;
   std::int64_t zero_ns_ = 0;
   std::int64_t error_bound_ns_ = 0;
 };
