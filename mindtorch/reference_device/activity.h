@@ -58,7 +58,8 @@ struct WaitActivity : DeviceActivity {};
 // The callbacks run on the library's thread, one at a time, and may call nothing of this library but read_clock(). All must be given except
 // `host_now`, which may be called from every thread that calls device.h; null means CLOCK_MONOTONIC nanoseconds.
 struct Subscriber {
-  void (*request)(void* user, std::uint8_t** buffer, std::size_t* bytes) = nullptr;  // null buffer: the records are dropped and counted
+  void (*request)(void* user, std::uint8_t** buffer, std::size_t* bytes) = nullptr;  // null buffer: records are dropped and counted
+  // The buffer is full, or somebody flushes.
   void (*complete)(void* user, std::uint8_t* buffer, std::size_t bytes, std::size_t valid) = nullptr;
   std::uint64_t (*host_now)(void* user) = nullptr;
   void* user = nullptr;

@@ -139,38 +139,42 @@ void Collector::deliver_until_unsubscribed() {
         batch.erase(kept, batch.end());
       }
     }
-    deliver(batch);
+    deliver(batch, all);
     lock.lock();
     flushes_done_ = flushes;
     delivered_.notify_all();
   }
 }
 
-void Collector::deliver(std::vector<Record>& batch) {
-  for (auto next = batch.begin(); next != batch.end();) {
-    std::uint8_t* buffer = nullptr;
-    std::size_t bytes = 0;
-    subscriber_.request(subscriber_.user, &buffer, &bytes);
-    const auto first = next;
-    std::size_t valid = 0;
-    for (; buffer != nullptr && next != batch.end(); ++next) {
-      const bool fits = std::visit(
-          [&](const auto& activity) {
-            if (valid + sizeof activity > bytes) return false;
-            std::memcpy(buffer + valid, &activity, sizeof activity);
-            valid += sizeof activity;
-            return true;
-          },
-          *next);
-      if (!fits) break;
-    }
-    if (buffer != nullptr) subscriber_.complete(subscriber_.user, buffer, bytes, valid);
-    if (next == first) {  // refused, or too small for even one record
-      std::lock_guard lock(mutex_);
-      dropped_ += static_cast<std::uint64_t>(batch.end() - next);
-      return;
-    }
+void Collector::deliver(const std::vector<Record>& batch, bool all) {
+  std::uint64_t lost = 0;
+  for (const Record& record : batch) {
+    if (!write(record)) ++lost;
   }
+  if (all) complete_buffer();
+  std::lock_guard lock(mutex_);
+  dropped_ += lost;
+}
+
+bool Collector::write(const Record& record) {
+  return std::visit(
+      [this](const auto& activity) {
+        if (buffer_.valid + sizeof activity > buffer_.bytes) {
+          complete_buffer();
+          subscriber_.request(subscriber_.user, &buffer_.data, &buffer_.bytes);
+          if (buffer_.data == nullptr) buffer_.bytes = 0;
+        }
+        if (buffer_.valid + sizeof activity > buffer_.bytes) return false;  // refused, or too small for even one record
+        std::memcpy(buffer_.data + buffer_.valid, &activity, sizeof activity);
+        buffer_.valid += sizeof activity;
+        return true;
+      },
+      record);
+}
+
+void Collector::complete_buffer() {
+  if (buffer_.data != nullptr) subscriber_.complete(subscriber_.user, buffer_.data, buffer_.bytes, buffer_.valid);
+  buffer_ = {};
 }
 
 }  // namespace mindtorch::reference_device

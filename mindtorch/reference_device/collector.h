@@ -51,7 +51,10 @@ class Collector {
 
  private:
   void deliver_until_unsubscribed();
-  void deliver(std::vector<Record>& batch);
+  // Writes a batch to the subscriber's buffers; a buffer is handed back when it is full, or now if `all` is to be seen.
+  void deliver(const std::vector<Record>& batch, bool all);
+  bool write(const Record& record);
+  void complete_buffer();
 
   const DeliveryConfig config_;
   Subscriber subscriber_;
@@ -73,6 +76,11 @@ class Collector {
   // The delivery thread's own.
   std::thread thread_;
   std::vector<Record> held_;
+  struct Buffer {
+    std::uint8_t* data = nullptr;
+    std::size_t bytes = 0;
+    std::size_t valid = 0;
+  } buffer_;
   std::minstd_rand disorder_;
 };
 

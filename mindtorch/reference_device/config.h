@@ -17,7 +17,7 @@ struct ClockConfig {
 
 // How activity records reach the subscriber, and how many do not.
 struct DeliveryConfig {
-  std::size_t batch_records = 512;                      // so many must wait before a batch is delivered; flush() delivers any number
+  std::size_t batch_records = 512;                      // so many must wait before they are written to the subscriber's buffers
   std::size_t channel_capacity = std::size_t{1} << 20;  // records that wait for delivery; more are dropped and counted
   std::uint64_t drop_every = 0;                         // drops each n-th record and counts it; 0 = none
   std::uint64_t blank_every = 0;    // each n-th device record comes with start = end = 0, as when a collector runs dry; 0 = none

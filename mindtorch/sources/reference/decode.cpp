@@ -1,0 +1,103 @@
+// One record after the other, kind by kind.
+#include "mindtorch/sources/reference/decode.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+namespace mindtorch::sources {
+namespace device = reference_device;
+using trace::EventKind;
+
+namespace {
+
+const char* copy_name(device::CopyKind kind) {
+  switch (kind) {
+    case device::CopyKind::kHostToDevice: return "Memcpy HtoD (Pageable -> Device)";
+    case device::CopyKind::kDeviceToHost: return "Memcpy DtoH (Device -> Pageable)";
+    case device::CopyKind::kDeviceToDevice: return "Memcpy DtoD (Device -> Device)";
+  }
+  return "Memcpy";
+}
+
+std::int64_t as_value(std::uint64_t number) { return static_cast<std::int64_t>(number); }
+
+}  // namespace
+
+ReferenceDecoder::ReferenceDecoder(std::vector<std::vector<record::BracketedSample>> samples) {
+  batch_.clocks.push_back({.name = "session", .is_session_clock = true});
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    record::SourceClock clock{.name = fmt::format("reference-npu:{}", i), .samples = std::move(samples[i])};
+    static_cast<void>(device::clock_rate(static_cast<int>(i), &clock.nominal_ticks_per_ns));  // keeps 1 if the device is gone
+    batch_.clocks.push_back(std::move(clock));
+  }
+}
+
+void ReferenceDecoder::decode(const std::uint8_t* buffer, std::size_t valid) {
+  const device::Activity* next = nullptr;
+  while ((next = device::next_record(buffer, valid, next)) != nullptr) {
+    switch (next->kind) {
+      case device::kApiActivity: add(static_cast<const device::ApiActivity&>(*next)); break;
+      case device::kKernelActivity: {
+        const auto& kernel = static_cast<const device::KernelActivity&>(*next);
+        add(kernel, {.kind = EventKind::kKernel, .name = kernel.name});
+        break;
+      }
+      case device::kMemcpyActivity: {
+        const auto& copy = static_cast<const device::MemcpyActivity&>(*next);
+        add(copy, {.kind = EventKind::kMemcpy, .name = copy_name(copy.direction), .attributes = {{"bytes", as_value(copy.size)}}});
+        break;
+      }
+      case device::kMemsetActivity: {
+        const auto& set = static_cast<const device::MemsetActivity&>(*next);
+        add(set,
+            {.kind = EventKind::kMemset, .name = "Memset (Device)", .attributes = {{"bytes", as_value(set.size)}, {"value", set.value}}});
+        break;
+      }
+      case device::kWaitActivity:
+        add(static_cast<const device::WaitActivity&>(*next), {.kind = EventKind::kSync, .name = "Stream Wait Event"});
+        break;
+      default: ++unknown_;
+    }
+  }
+}
+
+void ReferenceDecoder::add(const device::ApiActivity& activity) {
+  record::DeviceRecord record{.kind = EventKind::kRuntime, .clock = 0, .device = {trace::DeviceType::kNpu, 0}};
+  record.thread_id = activity.thread_id;
+  record.start = activity.start;
+  record.end = activity.end;
+  record.correlation = activity.correlation;
+  record.name = activity.name;
+  if (activity.result != device::Result::kSuccess) record.attributes.emplace_back("result", static_cast<std::int64_t>(activity.result));
+  batch_.records.push_back(std::move(record));
+}
+
+void ReferenceDecoder::add(const device::DeviceActivity& activity, record::DeviceRecord record) {
+  if (activity.start == 0 && activity.end == 0) {
+    ++without_time_;
+    return;
+  }
+  record.clock = static_cast<std::uint8_t>(1 + activity.device);
+  record.device = {trace::DeviceType::kNpu, static_cast<std::uint8_t>(activity.device)};
+  record.stream = activity.stream;
+  record.start = activity.start;
+  record.end = activity.end;
+  record.correlation = activity.correlation;
+  batch_.records.push_back(std::move(record));
+}
+
+record::DeviceBatch ReferenceDecoder::finish() {
+  const auto explain = [this](std::uint64_t count, std::string_view what) {
+    if (count == 0) return;
+    batch_.dropped += count;
+    batch_.dropped_detail += fmt::format("{}{} {}", batch_.dropped_detail.empty() ? "" : ", ", count, what);
+  };
+  explain(dropped_by_device_, "dropped by the device's collector");
+  explain(without_time_, "came without a time");
+  explain(unknown_, "of an unknown kind");
+  return std::move(batch_);
+}
+
+}  // namespace mindtorch::sources

@@ -1,0 +1,85 @@
+// Clock samples: bracketed, narrow, one at each end at least.
+#include "mindtorch/sources/clock_sampler.h"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <mutex>
+
+namespace mindtorch::sources {
+namespace {
+
+constexpr std::chrono::milliseconds kNever = std::chrono::hours(1);
+
+TEST(ClockSampler, BracketsEachReadingWithTheSessionsClock) {
+  record::FakeClock clock;
+  clock.tick_by(10);
+  ClockSampler sampler(kNever);
+  sampler.start(clock, {[&](std::uint64_t* ticks) {
+                  *ticks = 1'000'000 + clock.now();
+                  return true;
+                }});
+  const auto samples = sampler.stop();
+  ASSERT_EQ(samples.size(), 1u);
+  ASSERT_EQ(samples[0].size(), 2u) << "one at the start, one at the stop";
+  for (const auto& sample : samples[0]) {
+    EXPECT_EQ(sample.host_after - sample.host_before, 10u);
+    EXPECT_GE(sample.device_ticks - 1'000'000, sample.host_before);
+    EXPECT_LE(sample.device_ticks - 1'000'000, sample.host_after);
+  }
+}
+
+TEST(ClockSampler, KeepsTheNarrowestOfAFewAttempts) {
+  record::FakeClock clock;
+  clock.tick_by(1);
+  int reads = 0;
+  ClockSampler sampler(kNever);
+  sampler.start(clock, {[&](std::uint64_t* ticks) {
+                  if (++reads != 3) clock.advance(500);  // an interrupt, except at the third attempt
+                  *ticks = static_cast<std::uint64_t>(reads);
+                  return true;
+                }});
+  EXPECT_EQ(sampler.stop()[0][0].device_ticks, 3u);
+}
+
+TEST(ClockSampler, GoesOnSamplingWhileItRuns) {
+  record::FakeClock clock;
+  std::mutex mutex;
+  std::condition_variable read;
+  int reads = 0;
+  ClockSampler sampler(std::chrono::milliseconds(1));
+  sampler.start(clock, {[&](std::uint64_t* ticks) {
+                  std::lock_guard lock(mutex);
+                  *ticks = static_cast<std::uint64_t>(++reads);
+                  read.notify_one();
+                  return true;
+                }});
+  std::unique_lock lock(mutex);
+  read.wait(lock, [&] { return reads > 100; });
+  lock.unlock();
+  EXPECT_GT(sampler.stop()[0].size(), 5u);
+}
+
+TEST(ClockSampler, LeavesOutAClockThatCannotBeRead) {
+  record::FakeClock clock;
+  ClockSampler sampler(kNever);
+  bool is_there = true;
+  sampler.start(clock, {[&](std::uint64_t* ticks) {
+                          *ticks = 1;
+                          return is_there;
+                        },
+                        [](std::uint64_t*) { return false; }});
+  is_there = false;
+  sampler.sample_now();
+  const auto samples = sampler.stop();
+  EXPECT_EQ(samples[0].size(), 1u);
+  EXPECT_TRUE(samples[1].empty());
+}
+
+TEST(ClockSampler, HasNothingBeforeItIsStarted) {
+  ClockSampler sampler;
+  EXPECT_TRUE(sampler.stop().empty());
+}
+
+}  // namespace
+}  // namespace mindtorch::sources
