@@ -64,6 +64,14 @@ void BlockPool::give_back(void* block) noexcept {
   ++arenas_.find(arena_of(block))->second;
 }
 
+void BlockPool::warm() noexcept {
+  std::lock_guard lock(mutex_);
+  if (free_.empty() && !map_arena()) return;
+  constexpr std::size_t kPageBytes = 4096;
+  auto* block = static_cast<volatile char*>(free_.back());
+  for (std::size_t at = 0; at < kBlockBytes; at += kPageBytes) block[at] = 0;
+}
+
 void BlockPool::trim(std::size_t keep_bytes) noexcept {
   std::lock_guard lock(mutex_);
   std::size_t free_bytes = free_.size() * kBlockBytes;

@@ -19,6 +19,8 @@ class BlockPool {
   // Null if the system has no memory left.
   void* take() noexcept;
   void give_back(void* block) noexcept;
+  // Makes sure that there are free blocks whose pages are there already, so that the first event of a session does not pay for them.
+  void warm() noexcept;
   // Returns arenas without a block in use to the system until at most `keep_bytes` of free blocks remain.
   void trim(std::size_t keep_bytes) noexcept;
 

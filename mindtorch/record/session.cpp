@@ -94,10 +94,13 @@ void Session::Impl::start() {
   Registry::instance().open(&core);
   phase = Phase::kRunning;
   events_on = options.events;
-  if (!options.all_threads) {
-    attached_log(state);  // the starting thread is the one that records
-    thread_log->storage->admitted_generation = core.generation;
+  // This thread joins now, so that its first event costs what the others do.
+  Log* log = attached_log(state);
+  if (!options.all_threads && thread_log->storage != nullptr) {
+    thread_log->storage->admitted_generation = core.generation;  // the starting thread is the one that records
+    log = attached_log(state);
   }
+  if (events_on && log != nullptr) new_segment(*log);
   if (events_on) set_state(state);
 }
 
@@ -151,6 +154,7 @@ std::unique_ptr<Session> Session::prepare(SessionOptions options) {
       impl->problems.push_back(fmt::format("source {}: {}", source->name(), status.reason()));
   }
   impl->options.sources = std::move(usable);
+  BlockPool::instance().warm();
   return std::unique_ptr<Session>(new Session(std::move(impl)));
 }
 
