@@ -6,6 +6,9 @@
 #include "mindtorch/base/error.h"
 #include "mindtorch/export/chrome/chrome_writer.h"
 #include "mindtorch/export/perfetto/perfetto_writer.h"
+#include "mindtorch/export/speedscope/speedscope_writer.h"
+#include "mindtorch/export/stacks/stacks_writer.h"
+#include "mindtorch/trace/file.h"
 
 namespace mindtorch::exporter {
 namespace {
@@ -15,12 +18,27 @@ struct Writer {
   void (*write)(const trace::Recording& recording, const std::string& path);
 };
 
+void write_recording(const trace::Recording& recording, const std::string& path) { trace::save(recording, path); }
+
+void write_flame_graph_of(const trace::Recording& recording, const std::string& path) {
+  write_flame_graph(analyze::Analysis(recording), path);
+}
+
+void write_collapsed_stacks_of(const trace::Recording& recording, const std::string& path) {
+  write_collapsed_stacks(analyze::Analysis(recording), path);
+}
+
 const std::vector<Writer>& writers() {
   static const std::vector<Writer> all = {
       {{".json", "Chrome trace"}, write_chrome_trace},
       {{".json.gz", "Chrome trace, compressed"}, write_chrome_trace},
       {{".pftrace", "Perfetto trace"}, write_perfetto_trace},
       {{".pftrace.gz", "Perfetto trace, compressed"}, write_perfetto_trace},
+      {{".speedscope.json", "speedscope profile"}, write_speedscope},
+      {{".speedscope.json.gz", "speedscope profile, compressed"}, write_speedscope},
+      {{".svg", "flame graph"}, write_flame_graph_of},
+      {{".collapsed", "collapsed stacks"}, write_collapsed_stacks_of},
+      {{".mtrec", "recording"}, write_recording},
   };
   return all;
 }

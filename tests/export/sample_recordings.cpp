@@ -128,7 +128,7 @@ trace::Recording full_recording() {
   TrainingLoop loop(builder);
   loop.add("train.py(7): <module>", EventKind::kPythonFunction, loop.main, 500, 220000);
   loop.add("train.py(12): step", EventKind::kPythonFunction, loop.main, 10500, 80000);
-  loop.add("nn.Module: Linear_0", EventKind::kModule, loop.main, 11500, 25000);
+  loop.add("nn.Module: Linear_0", EventKind::kModule, loop.main, 11500, 21000);
   loop.step(2, 10000);
   add_shapes(builder, loop.linear);
   const std::array stack = {frame(builder, "train.py", 14, "forward"), frame(builder, "train.py", 7, "<module>")};

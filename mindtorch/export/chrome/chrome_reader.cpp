@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <thread>
 #include <vector>
 
@@ -24,8 +25,8 @@ constexpr std::size_t kPieceSize = std::size_t{2} << 20;  // text and index of a
 constexpr std::size_t kMaxThreads = 8;
 
 // Consecutive pieces, parsed by one thread.
-TracePart read_share(std::span<const Piece> pieces) {
-  PartReader reader;
+TracePart read_share(std::span<const Piece> pieces, bool keep_flows) {
+  PartReader reader(keep_flows);
   for (const Piece& piece : pieces) {
     reader.read(piece);
     if (reader.is_damaged()) break;
@@ -33,14 +34,14 @@ TracePart read_share(std::span<const Piece> pieces) {
   return reader.take();
 }
 
-std::vector<TracePart> read_side_by_side(std::span<const Piece> pieces) {
+std::vector<TracePart> read_side_by_side(std::span<const Piece> pieces, bool keep_flows) {
   const std::size_t shares = std::min({pieces.size(), kMaxThreads, std::max<std::size_t>(1, std::thread::hardware_concurrency())});
   std::vector<TracePart> parts(shares);
   std::vector<std::exception_ptr> errors(shares);
   const auto run = [&](std::size_t share) {
     const std::size_t begin = share * pieces.size() / shares, end = (share + 1) * pieces.size() / shares;
     try {
-      parts[share] = read_share(pieces.subspan(begin, end - begin));
+      parts[share] = read_share(pieces.subspan(begin, end - begin), keep_flows);
     } catch (...) {
       errors[share] = std::current_exception();
     }
@@ -55,7 +56,7 @@ std::vector<TracePart> read_side_by_side(std::span<const Piece> pieces) {
   return parts;
 }
 
-TracePart read_one(const Piece& piece) { return read_share({&piece, 1}); }
+TracePart read_one(const Piece& piece, bool keep_flows) { return read_share({&piece, 1}, keep_flows); }
 
 // Some writers let bytes through that are no UTF-8, or raw control characters.
 std::string repaired(std::string_view text) {
@@ -68,13 +69,13 @@ std::string repaired(std::string_view text) {
 
 // Parses what can be parsed: a damaged piece is cut smaller, down to single events; an event that is damaged itself is left out and
 // counted.
-void read_around_damage(const Piece& piece, std::size_t size, TracePart& into) {
-  TracePart part = read_one(piece);
+void read_around_damage(const Piece& piece, std::size_t size, bool keep_flows, TracePart& into) {
+  TracePart part = read_one(piece, keep_flows);
   if (part.damage.empty()) return append_part(into, std::move(part));
   const std::vector<Piece> smaller = chrome::cut_between_events(piece, size);
   if (smaller.size() > 1 || size > 1) {
-    for (const Piece& part_of_piece : smaller)
-      read_around_damage(part_of_piece, smaller.size() > 1 ? std::max<std::size_t>(1, size / 64) : 1, into);
+    const std::size_t next_size = smaller.size() > 1 ? std::max<std::size_t>(1, size / 64) : 1;
+    for (const Piece& part_of_piece : smaller) read_around_damage(part_of_piece, next_size, keep_flows, into);
     return;
   }
   ++part.skipped["damaged"];
@@ -82,35 +83,46 @@ void read_around_damage(const Piece& piece, std::size_t size, TracePart& into) {
   append_part(into, std::move(part));
 }
 
-TracePart read_parts(std::string_view text) {
+TracePart read_parts(std::string_view text, bool keep_flows) {
   const Piece whole{"", text, ""};
   const std::vector<Piece> pieces = chrome::cut_between_events(whole, kPieceSize);
-  std::vector<TracePart> parts = read_side_by_side(pieces);
+  std::vector<TracePart> parts = read_side_by_side(pieces, keep_flows);
   if (std::ranges::all_of(parts, [](const TracePart& part) { return part.damage.empty(); })) {
     for (std::size_t i = 1; i < parts.size(); ++i) append_part(parts[0], std::move(parts[i]));
     return std::move(parts[0]);
   }
   // A wrong guess where to cut, or really damaged.
-  if (TracePart part = read_one(whole); part.damage.empty()) return part;
+  if (TracePart part = read_one(whole, keep_flows); part.damage.empty()) return part;
   const std::string valid = repaired(text);
-  if (TracePart part = read_one({"", valid, ""}); part.damage.empty()) return part;
+  if (TracePart part = read_one({"", valid, ""}, keep_flows); part.damage.empty()) return part;
   TracePart part;
-  read_around_damage({"", valid, ""}, kPieceSize, part);
+  read_around_damage({"", valid, ""}, kPieceSize, keep_flows, part);
   return part;
+}
+
+FlowEnds match_flows(std::vector<std::uint64_t>& starts, std::vector<std::uint64_t>& ends) {
+  std::ranges::sort(starts);
+  std::ranges::sort(ends);
+  std::vector<std::uint64_t> alone;
+  std::ranges::set_difference(starts, ends, std::back_inserter(alone));
+  const std::size_t starts_alone = alone.size();
+  std::ranges::set_difference(ends, starts, std::back_inserter(alone));
+  return {starts.size(), ends.size(), starts_alone, alone.size() - starts_alone};
 }
 
 }  // namespace
 
-ChromeReadResult read_chrome_trace(const std::string& path) {
+ChromeReadResult read_chrome_trace(const std::string& path, const ChromeReadOptions& options) {
   const chrome::TraceText text(path);
   const std::size_t first = text.view().find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || (text.view()[first] != '{' && text.view()[first] != '[')) {
     throw_error<InvalidArgument>("export.read_chrome_trace", "'{}' is not a Chrome trace: it starts with neither '{{' nor '['", path);
   }
-  TracePart part = read_parts(text.view());
+  TracePart part = read_parts(text.view(), options.check_flows);
   ChromeReadResult result;
   result.elements = part.elements;
   result.skipped = part.skipped;
+  result.flows = match_flows(part.flow_starts, part.flow_ends);
   if (!part.damage.empty()) {
     result.damage =
         fmt::format("{} of {} events cannot be read: {}", part.skipped["damaged"], part.elements + part.skipped["damaged"], part.damage);

@@ -36,9 +36,9 @@ void PartBuilder::add(Element& element) {
     case 'I':
     case 'R': return add_instant(element);
     case 'M': return add_metadata(element);
-    case 's':
-    case 't':
-    case 'f': return skip("flow");
+    case 's': return add_flow(element, true, false);
+    case 't': return add_flow(element, false, false);
+    case 'f': return add_flow(element, false, true);
     case '\0': return skip("no phase");
     default: return skip("phase " + std::string(phase));
   }
@@ -133,6 +133,15 @@ void PartBuilder::add_metadata(const Element& element) {
     if (attribute.type != trace::Attribute::Type::kText || names[attribute.key] != "name") continue;
     part_.row_names[{std::string(element.pid), std::string(element.tid), false}] = names[static_cast<std::size_t>(attribute.bits)];
   }
+}
+
+// Arrows are told apart by category, name and id together.
+void PartBuilder::add_flow(const Element& element, bool starts, bool ends) {
+  skip("flow");
+  if (!keep_flows_) return;
+  const std::uint64_t hash = hash_of(part_.recording.names[element.name]) ^ (hash_of(element.category) * 3) ^ (hash_of(element.id) * 5);
+  if (starts) part_.flow_starts.push_back(hash);
+  if (ends) part_.flow_ends.push_back(hash);
 }
 
 RowId PartBuilder::row_of(const Element& element, bool is_device, std::int64_t stream) {

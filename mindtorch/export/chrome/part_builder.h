@@ -14,12 +14,12 @@ namespace mindtorch::exporter::chrome {
 
 // One element of traceEvents. Texts are raw tokens, "" where the element does not have the field.
 struct Element {
-  std::string_view phase, category, pid, tid, start, duration;
+  std::string_view phase, category, pid, tid, start, duration, id;
   trace::NameId name = 0;
   ParsedArguments arguments;
 
   void clear() {
-    phase = category = pid = tid = start = duration = {};
+    phase = category = pid = tid = start = duration = id = {};
     name = 0;
     arguments.clear();
   }
@@ -27,7 +27,7 @@ struct Element {
 
 class PartBuilder {
  public:
-  PartBuilder() = default;
+  explicit PartBuilder(bool keep_flows) : keep_flows_(keep_flows) {}
   PartBuilder(const PartBuilder&) = delete;
   PartBuilder& operator=(const PartBuilder&) = delete;
 
@@ -52,11 +52,13 @@ class PartBuilder {
   void add_complete(Element& element);
   void add_instant(Element& element);
   void add_metadata(const Element& element);
+  void add_flow(const Element& element, bool starts, bool ends);
   void add_memory(const Element& element, std::int64_t time);
   void add_event(Element& element, const Category& category, std::int64_t start, std::int64_t duration);
   void add_side_data(ParsedArguments& arguments, trace::EventIndex event);
   RowId row_of(const Element& element, bool is_device, std::int64_t stream);
 
+  bool keep_flows_;
   TracePart part_;
   NameCache names_;
   ArgumentReader arguments_{part_.recording.names, names_};

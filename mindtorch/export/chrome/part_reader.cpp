@@ -21,6 +21,8 @@ using simdjson::error_code;
 
 class PartReader::State {
  public:
+  explicit State(bool keep_flows) : builder_(keep_flows) {}
+
   void read_piece(const Piece& piece) {
     const std::size_t size = piece.prefix.size() + piece.text.size() + piece.suffix.size();
     if (buffer_size_ < size + kPadding) {
@@ -122,6 +124,9 @@ class PartReader::State {
       case 'n':
         if (is("name\"", 5)) return read_name(field.value(), token());
         break;
+      case 'i':
+        if (is("id\"", 3)) element_.id = token();
+        break;
       case 'a':
         if (is("args\"", 5)) {
           ondemand::object arguments;
@@ -152,7 +157,7 @@ class PartReader::State {
   std::size_t buffer_size_ = 0;
 };
 
-PartReader::PartReader() : state_(std::make_unique<State>()) {}
+PartReader::PartReader(bool keep_flows) : state_(std::make_unique<State>(keep_flows)) {}
 PartReader::~PartReader() = default;
 void PartReader::read(const Piece& piece) { state_->read_piece(piece); }
 bool PartReader::is_damaged() const { return !state_->part().damage.empty(); }

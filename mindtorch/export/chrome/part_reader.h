@@ -12,7 +12,8 @@ namespace mindtorch::exporter::chrome {
 // One thread's share of a trace: consecutive pieces.
 class PartReader {
  public:
-  PartReader();
+  // `keep_flows`: also collect the ends of arrows.
+  explicit PartReader(bool keep_flows);
   ~PartReader();
 
   // Parses a piece (copied into a buffer of its own). Stops at the first damage, which the part then names.

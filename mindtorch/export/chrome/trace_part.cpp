@@ -124,6 +124,8 @@ void append_part(TracePart& into, TracePart&& next) {
   into.saw_npu |= next.saw_npu;
   into.saw_cuda |= next.saw_cuda;
   into.elements += next.elements;
+  into.flow_starts.insert(into.flow_starts.end(), next.flow_starts.begin(), next.flow_starts.end());
+  into.flow_ends.insert(into.flow_ends.end(), next.flow_ends.begin(), next.flow_ends.end());
 }
 
 }  // namespace mindtorch::exporter::chrome

@@ -35,6 +35,7 @@ struct TracePart {
   bool saw_npu = false, saw_cuda = false;  // whose runtime calls there are
   std::uint64_t elements = 0;
   std::string damage;
+  std::vector<std::uint64_t> flow_starts, flow_ends;  // hashes of what tells one arrow from another, if asked for
 
   static constexpr std::int64_t kNoTime = INT64_MIN;
 };

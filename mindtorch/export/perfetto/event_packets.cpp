@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 #include "mindtorch/export/category.h"
 #include "mindtorch/export/perfetto/fields.h"
+#include "mindtorch/export/row_walk.h"
 
 namespace mindtorch::exporter::perfetto {
 namespace {
@@ -47,37 +47,23 @@ EventPackets::EventPackets(const analyze::Analysis& analysis, const Layout& layo
 }
 
 void EventPackets::append_row(Sequence& sequence, std::uint32_t row) {
-  const trace::Track& track = recording_.tracks[layout_.rows[row].track];
-  const EventIndex end = track.first_event + track.event_count;
-  auto spill = std::ranges::lower_bound(layout_.spills, track.first_event, {}, &Spill::event);
-  for (EventIndex i = track.first_event; i < end; ++i) {
-    const bool is_spilled = spill != layout_.spills.end() && spill->event == i;
-    const std::uint32_t row_of_event = is_spilled ? (spill++)->row : layout_.rows[row].track;
-    if (row_of_event == row) append_begin(sequence, i);
-  }
-  append_ends(sequence, std::numeric_limits<std::int64_t>::max());
+  walk_row(
+      recording_, layout_, row, [&](EventIndex i) { append_begin(sequence, i, track_event::kSliceBegin); },
+      [&](EventIndex i) {
+        sequence.begin_event(track_event::kSliceEnd);
+        sequence.end_event(recording_.events.end_ns(i) - first_ns_);
+      },
+      [&](EventIndex i) { append_begin(sequence, i, track_event::kInstant); });
 }
 
-void EventPackets::append_begin(Sequence& sequence, EventIndex event) {
+void EventPackets::append_begin(Sequence& sequence, EventIndex event, std::uint32_t type) {
   const trace::EventColumns& events = recording_.events;
-  const bool is_instant = events.kind[event] == EventKind::kInstant;
-  append_ends(sequence, events.start_ns[event]);
-  sequence.begin_event(is_instant ? track_event::kInstant : track_event::kSliceBegin);
+  sequence.begin_event(type);
   sequence.set_name(events.name[event] + 1, recording_.name(event));
-  const trace::DeviceType device = events.device[event].type;
-  sequence.set_category(static_cast<std::uint64_t>(events.kind[event]) + 1, category(events.kind[event], device));
+  sequence.set_category(static_cast<std::uint64_t>(events.kind[event]) + 1, category(events.kind[event], events.device[event].type));
   append_arrows(sequence, event);
   append_arguments(sequence, event);
   sequence.end_event(events.start_ns[event] - first_ns_);
-  if (!is_instant) open_ends_.push_back(events.end_ns(event));
-}
-
-void EventPackets::append_ends(Sequence& sequence, std::int64_t until_ns) {
-  while (!open_ends_.empty() && open_ends_.back() <= until_ns) {
-    sequence.begin_event(track_event::kSliceEnd);
-    sequence.end_event(open_ends_.back() - first_ns_);
-    open_ends_.pop_back();
-  }
 }
 
 void EventPackets::append_arrows(Sequence& sequence, EventIndex event) const {

@@ -32,8 +32,7 @@ class EventPackets {
     friend auto operator<=>(const Arrow&, const Arrow&) = default;
   };
 
-  void append_begin(Sequence& sequence, trace::EventIndex event);
-  void append_ends(Sequence& sequence, std::int64_t until_ns);
+  void append_begin(Sequence& sequence, trace::EventIndex event, std::uint32_t type);
   void append_arguments(Sequence& sequence, trace::EventIndex event);
   void append_attribute(Sequence& sequence, const trace::Attribute& attribute) const;
   void append_arrows(Sequence& sequence, trace::EventIndex event) const;
@@ -43,7 +42,6 @@ class EventPackets {
   const Layout& layout_;
   std::int64_t first_ns_;
   std::vector<Arrow> arrows_;             // by event
-  std::vector<std::int64_t> open_ends_;   // of the row being written, outermost first
   std::vector<std::string> stack_texts_;  // of each stack, made when first needed
   InputTexts inputs_;
 };

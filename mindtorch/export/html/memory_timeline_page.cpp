@@ -1,0 +1,234 @@
+// The memory timeline as an HTML page: stacked areas by category in SVG, legend with peaks, the overall peak marked.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "mindtorch/export/html/memory_timeline_writer.h"
+
+namespace mindtorch::exporter {
+namespace {
+
+using analyze::MemoryTimeline;
+
+constexpr std::size_t kCategories = trace::kMemoryCategories;
+constexpr std::size_t kColumns = 1200;  // what a screen can show; more moments than that are thinned out, the highest of each column stays
+constexpr double kWidth = 1000, kHeight = 420;
+
+constexpr std::array<std::string_view, kCategories> kColours = {"#2f7d4f", "#d39b22", "#3b3b46", "#9673c9",
+                                                                "#d6493f", "#2f5fb3", "#5aa7d6", "#9a9a9a"};
+constexpr std::array<std::string_view, kCategories> kLabels = {"Parameter",  "Optimizer state", "Input",           "Temporary",
+                                                               "Activation", "Gradient",        "Autograd detail", "Unknown"};
+
+// Bytes of each category from a moment on.
+struct Column {
+  std::int64_t time_us = 0;
+  std::array<std::int64_t, kCategories> bytes{};
+  std::int64_t total = 0;
+};
+
+std::vector<Column> columns_of(const MemoryTimeline& timeline) {
+  std::vector<Column> all;
+  for (std::size_t i = 0; i < timeline.times_us.size(); ++i) {
+    Column column{timeline.times_us[i] - timeline.times_us[0]};
+    for (std::size_t c = 0; c < kCategories; ++c) column.total += column.bytes[c] = timeline.sizes[i][c + 1];
+    // Several changes in one microsecond: what counts is the last, unless one before was higher.
+    if (!all.empty() && all.back().time_us == column.time_us && all.back().total <= column.total) all.pop_back();
+    all.push_back(column);
+  }
+  return all;
+}
+
+// At most about two moments for each column of the screen: the highest and the last.
+std::vector<Column> thinned(const std::vector<Column>& all) {
+  if (all.size() <= 2 * kColumns) return all;
+  std::vector<Column> kept;
+  const std::int64_t span = std::max<std::int64_t>(1, all.back().time_us);
+  for (std::size_t begin = 0; begin < all.size();) {
+    const std::int64_t bucket = all[begin].time_us * static_cast<std::int64_t>(kColumns) / (span + 1);
+    std::size_t end = begin, highest = begin;
+    for (; end < all.size() && all[end].time_us * static_cast<std::int64_t>(kColumns) / (span + 1) == bucket; ++end) {
+      if (all[end].total > all[highest].total) highest = end;
+    }
+    kept.push_back(all[highest]);
+    if (highest != end - 1) kept.push_back(all[end - 1]);
+    begin = end;
+  }
+  return kept;
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  const auto value = static_cast<double>(bytes);
+  if (bytes >= std::int64_t{1} << 30) return fmt::format("{:.2f} GiB", value / (1 << 30));
+  if (bytes >= std::int64_t{1} << 20) return fmt::format("{:.2f} MiB", value / (1 << 20));
+  if (bytes >= std::int64_t{1} << 10) return fmt::format("{:.2f} KiB", value / (1 << 10));
+  return fmt::format("{} B", bytes);
+}
+
+// A round number of bytes, about a quarter of the peak.
+std::int64_t grid_step(std::int64_t peak) {
+  std::int64_t step = 1;
+  while (step * 4 < peak) step *= 2;
+  return std::max<std::int64_t>(1, step);
+}
+
+class Page {
+ public:
+  explicit Page(const MemoryTimeline& timeline) : timeline_(timeline), all_(columns_of(timeline)), columns_(thinned(all_)) {
+    for (const Column& column : columns_) top_ = std::max(top_, column.total);
+    span_us_ = columns_.empty() ? 1 : std::max<std::int64_t>(1, columns_.back().time_us);
+  }
+
+  std::string text() {
+    const bool cpu = timeline_.device.type == trace::DeviceType::kCpu;
+    const std::string device = cpu ? "CPU" : fmt::format("{} {}", trace::device_type_name(timeline_.device.type), timeline_.device.index);
+    std::string page = fmt::format(kHead, device, bytes_text(timeline_.peak), timeline_.entries.size());
+    page += fmt::format("<svg id=\"picture\" viewBox=\"-80 -20 {} {}\" role=\"img\" aria-label=\"Memory by category over time\">\n",
+                        kWidth + 120, kHeight + 60);
+    append_grid(page);
+    for (std::size_t c = 0; c < kCategories; ++c) append_area(page, c);
+    append_peak(page);
+    page += fmt::format("<line id=\"cursor\" y1=\"0\" y2=\"{}\"/></svg>\n", kHeight);
+    append_legend(page);
+    append_data(page);
+    page += kTail;
+    return page;
+  }
+
+ private:
+  double x(std::int64_t time_us) const { return kWidth * static_cast<double>(time_us) / static_cast<double>(span_us_); }
+  double y(std::int64_t bytes) const { return kHeight * (1 - static_cast<double>(bytes) / static_cast<double>(top_)); }
+
+  void append_grid(std::string& page) const {
+    const std::int64_t step = grid_step(top_);
+    for (std::int64_t bytes = 0; bytes <= top_; bytes += step) {
+      fmt::format_to(
+          std::back_inserter(page),
+          "<line class=\"grid\" x1=\"0\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/><text class=\"y\" x=\"-8\" y=\"{:.1f}\">{}</text>\n",
+          kWidth, y(bytes), y(bytes), y(bytes) + 4, bytes_text(bytes));
+    }
+    for (int i = 0; i <= 5; ++i) {
+      const std::int64_t time = span_us_ * i / 5;
+      fmt::format_to(std::back_inserter(page), "<text class=\"x\" x=\"{:.1f}\" y=\"{}\">{:.3f} ms</text>\n", x(time), kHeight + 20,
+                     static_cast<double>(time) / 1000);
+    }
+  }
+
+  // From the sum of the categories below up to that sum with this one, in steps: memory does not grow on a slope.
+  void append_area(std::string& page, std::size_t category) const {
+    if (timeline_.category_peaks[category] == 0) return;
+    std::vector<std::int64_t> lower(columns_.size()), upper(columns_.size());
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      for (std::size_t c = 0; c < category; ++c) lower[i] += columns_[i].bytes[c];
+      upper[i] = lower[i] + columns_[i].bytes[category];
+    }
+    std::string path;
+    const auto add = [&](double px, std::int64_t bytes) {
+      fmt::format_to(std::back_inserter(path), "{}{:.1f} {:.1f}", path.empty() ? "M" : "L", px, y(bytes));
+    };
+    const auto end_of = [&](std::size_t i) { return i + 1 < columns_.size() ? x(columns_[i + 1].time_us) : kWidth; };
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      add(x(columns_[i].time_us), upper[i]);
+      add(end_of(i), upper[i]);
+    }
+    for (std::size_t i = columns_.size(); i-- > 0;) {
+      add(end_of(i), lower[i]);
+      add(x(columns_[i].time_us), lower[i]);
+    }
+    fmt::format_to(std::back_inserter(page), "<path fill=\"{}\" d=\"{}Z\"><title>{}</title></path>\n", kColours[category], path,
+                   kLabels[category]);
+  }
+
+  void append_peak(std::string& page) const {
+    if (timeline_.peak_unix_ns < 0 || columns_.empty()) return;
+    const double px = std::clamp(x(timeline_.peak_unix_ns / 1000 - timeline_.times_us[0]), 0.0, kWidth);
+    fmt::format_to(std::back_inserter(page),
+                   "<circle class=\"peak\" cx=\"{0:.1f}\" cy=\"{1:.1f}\" r=\"4\"/><text class=\"peak\" x=\"{2:.1f}\" y=\"{3:.1f}\" "
+                   "text-anchor=\"{4}\">peak {5}</text>\n",
+                   px, y(timeline_.peak), px > kWidth / 2 ? px - 8 : px + 8, y(timeline_.peak) - 6, px > kWidth / 2 ? "end" : "start",
+                   bytes_text(timeline_.peak));
+  }
+
+  void append_legend(std::string& page) const {
+    page += "<table><thead><tr><th></th><th>Category</th><th>Peak</th><th>At the pointer</th></tr></thead><tbody>\n";
+    for (std::size_t c = kCategories; c-- > 0;) {
+      if (timeline_.category_peaks[c] == 0) continue;
+      fmt::format_to(std::back_inserter(page),
+                     "<tr><td><i style=\"background:{}\"></i></td><td>{}</td><td>{}</td><td data-category=\"{}\"></td></tr>\n", kColours[c],
+                     kLabels[c], bytes_text(timeline_.category_peaks[c]), c);
+    }
+    fmt::format_to(std::back_inserter(page),
+                   "<tr class=\"all\"><td></td><td>All together</td><td>{}</td><td data-category=\"all\"></td></tr></tbody></table>\n",
+                   bytes_text(timeline_.peak));
+  }
+
+  void append_data(std::string& page) const {
+    page += "<script type=\"application/json\" id=\"data\">{\"span\":" + std::to_string(span_us_) + ",\"rows\":[";
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      fmt::format_to(std::back_inserter(page), "{}[{}", i == 0 ? "" : ",", columns_[i].time_us);
+      for (const std::int64_t bytes : columns_[i].bytes) fmt::format_to(std::back_inserter(page), ",{}", bytes);
+      page += ']';
+    }
+    page += "]}</script>\n";
+  }
+
+  static constexpr const char* kHead = R"(<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Memory timeline: {0}</title>
+<style>
+:root {{ color-scheme: light dark; --ink: #1c1c22; --dim: #6b6b76; --line: #d9d9e0; --paper: #fff; }}
+@media (prefers-color-scheme: dark) {{ :root {{ --ink: #ececf1; --dim: #a0a0ab; --line: #3a3a44; --paper: #17171b; }} }}
+body {{ font: 14px/1.45 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 24px auto; max-width: 1100px; padding: 0 16px; }}
+h1 {{ font-size: 20px; margin: 0 0 4px; }}
+p {{ color: var(--dim); margin: 0 0 16px; }}
+svg {{ width: 100%; height: auto; display: block; }}
+svg text {{ font: 11px system-ui, sans-serif; fill: var(--dim); }}
+text.y {{ text-anchor: end; }} text.x {{ text-anchor: middle; }}
+line.grid {{ stroke: var(--line); }}
+text.peak {{ font-weight: 600; font-size: 12px; fill: var(--ink); }} circle.peak {{ fill: var(--ink); stroke: var(--paper); stroke-width: 1.5; }}
+#cursor {{ stroke: var(--ink); stroke-dasharray: 3 3; visibility: hidden; }}
+table {{ border-collapse: collapse; margin-top: 12px; }}
+th {{ text-align: left; color: var(--dim); font-weight: 500; }}
+td, th {{ padding: 3px 18px 3px 0; font-variant-numeric: tabular-nums; }}
+td:nth-child(n+3), th:nth-child(n+3) {{ text-align: right; min-width: 90px; }}
+tr.all td {{ border-top: 1px solid var(--line); font-weight: 600; }}
+i {{ display: inline-block; width: 12px; height: 12px; border-radius: 2px; }}
+</style></head><body>
+<h1>Memory timeline: {0}</h1>
+<p>Peak {1} allocated; {2} changes recorded. Point at the picture for the values at a moment.</p>
+)";
+
+  static constexpr std::string_view kTail = R"(<script>
+(function () {
+  var data = JSON.parse(document.getElementById("data").textContent), rows = data.rows, picture = document.getElementById("picture");
+  var cursor = document.getElementById("cursor"), cells = document.querySelectorAll("[data-category]");
+  function size(bytes) {
+    var units = ["B", "KiB", "MiB", "GiB"], unit = 0;
+    while (bytes >= 1024 && unit < 3) { bytes /= 1024; ++unit; }
+    return (unit ? bytes.toFixed(2) : bytes) + " " + units[unit];
+  }
+  picture.addEventListener("mousemove", function (event) {
+    var point = new DOMPoint(event.clientX, event.clientY).matrixTransform(picture.getScreenCTM().inverse());
+    if (!rows.length || point.x < 0 || point.x > 1000) return;
+    var time = point.x / 1000 * data.span, low = 0, high = rows.length - 1;
+    while (low < high) { var middle = (low + high + 1) >> 1; if (rows[middle][0] <= time) low = middle; else high = middle - 1; }
+    var row = rows[low], all = row.slice(1).reduce(function (a, b) { return a + b; }, 0);
+    cells.forEach(function (cell) { cell.textContent = size(cell.dataset.category === "all" ? all : row[+cell.dataset.category + 1]); });
+    cursor.setAttribute("x1", point.x); cursor.setAttribute("x2", point.x); cursor.style.visibility = "visible";
+  });
+})();
+</script></body></html>
+)";
+
+  const MemoryTimeline& timeline_;
+  std::vector<Column> all_;
+  std::vector<Column> columns_;
+  std::int64_t top_ = 1;
+  std::int64_t span_us_ = 1;
+};
+
+}  // namespace
+
+std::string memory_timeline_page(const MemoryTimeline& timeline) { return Page(timeline).text(); }
+
+}  // namespace mindtorch::exporter

@@ -1,0 +1,22 @@
+// The memory timeline as files: torch's three, and a page that draws itself.
+#pragma once
+
+#include <string>
+
+#include "mindtorch/analyze/analysis.h"
+#include "mindtorch/analyze/memory_timeline.h"
+#include "mindtorch/trace/event.h"
+
+namespace mindtorch::exporter {
+
+// By suffix, as torch: ".html" a page; "raw.json.gz" every change as [unix ns, action, bytes, category]; ".json.gz" and anything else
+// [times in us, bytes of each category at each time]. Throws IoError.
+void write_memory_timeline(const analyze::Analysis& analysis, trace::Device device, const std::string& path);
+
+// The page: one file, no network, the picture is there without a script; the script tells the values under the pointer.
+std::string memory_timeline_page(const analyze::MemoryTimeline& timeline);
+
+// Where torch's export_memory_timeline() looks if no device is named: the first accelerator that reported memory, else the CPU.
+trace::Device default_memory_device(const trace::Recording& recording);
+
+}  // namespace mindtorch::exporter

@@ -1,0 +1,21 @@
+// Stacks as files: collapsed text for flame graph tools, and a flame graph that any browser shows.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "mindtorch/analyze/analysis.h"
+#include "mindtorch/trace/recording.h"
+
+namespace mindtorch::exporter {
+
+inline constexpr std::string_view kDefaultMetric = "self_cpu_time_total";
+
+// "outermost;...;innermost 12" lines. Recorded call stacks, else the nesting of events. Throws IoError, or InvalidArgument for a metric
+// that analyze::supported_stack_metrics() does not list.
+void write_collapsed_stacks(const analyze::Analysis& analysis, const std::string& path, std::string_view metric = kDefaultMetric);
+
+// The same stacks as a picture: self-contained, a click zooms in.
+void write_flame_graph(const analyze::Analysis& analysis, const std::string& path, std::string_view metric = kDefaultMetric);
+
+}  // namespace mindtorch::exporter

@@ -1,0 +1,110 @@
+// mtprof export: a recording or trace in other formats.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <filesystem>
+#include <memory>
+
+#include "mindtorch/analyze/analysis.h"
+#include "mindtorch/base/error.h"
+#include "mindtorch/base/text.h"
+#include "mindtorch/export/export_trace.h"
+#include "mindtorch/export/html/memory_timeline_writer.h"
+#include "mindtorch/export/stacks/stacks_writer.h"
+#include "mtprof/commands.h"
+#include "mtprof/loading.h"
+#include "mtprof/progress.h"
+
+namespace mindtorch::mtprof {
+namespace {
+
+struct Arguments {
+  std::string file;
+  std::vector<std::string> outputs;
+  std::string memory_timeline;
+  std::string device;
+  std::string metric = std::string(exporter::kDefaultMetric);
+  bool json = false;
+};
+
+// "npu:1", "cpu".
+trace::Device parse_device(std::string_view text) {
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const std::string_view type = text.substr(0, colon), number = text.substr(std::min(text.size(), colon + 1));
+  trace::Device device;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), device.index);
+  const bool is_number = number.empty() || (error == std::errc() && end == number.data() + number.size());
+  if (type == "npu") device.type = trace::DeviceType::kNpu;
+  if (type == "cuda") device.type = trace::DeviceType::kCuda;
+  if (!is_number || (type != "cpu" && type != "npu" && type != "cuda")) {
+    throw_error<InvalidArgument>("mtprof.export", "'{}' is no device; say cpu, npu:0 or cuda:0", text);
+  }
+  return device;
+}
+
+void write_one(const analyze::Analysis& analysis, const Arguments& arguments, const std::string& path) {
+  if (path.ends_with(".svg")) {
+    exporter::write_flame_graph(analysis, path, arguments.metric);
+  } else if (path.ends_with(".collapsed")) {
+    exporter::write_collapsed_stacks(analysis, path, arguments.metric);
+  } else {
+    exporter::export_trace(analysis.recording(), path);
+  }
+}
+
+int run_export(const Arguments& arguments) {
+  const Loaded loaded = load(arguments.file);
+  const analyze::Analysis analysis(loaded.recording);
+  std::vector<std::string> written;
+  for (const std::string& path : arguments.outputs) {
+    const Progress progress(fmt::format("writing {}", path));
+    write_one(analysis, arguments, path);
+    written.push_back(path);
+  }
+  if (!arguments.memory_timeline.empty()) {
+    const trace::Device device =
+        arguments.device.empty() ? exporter::default_memory_device(loaded.recording) : parse_device(arguments.device);
+    exporter::write_memory_timeline(analysis, device, arguments.memory_timeline);
+    written.push_back(arguments.memory_timeline);
+  }
+  std::string list;
+  for (const std::string& path : written) {
+    const auto size = std::filesystem::file_size(path);
+    if (!arguments.json) fmt::print("{} ({} bytes, {} events)\n", path, size, loaded.recording.events.size());
+    list += fmt::format("{}{{\"path\":{},\"bytes\":{}}}", list.empty() ? "" : ",", json_quoted(path), size);
+  }
+  if (arguments.json) fmt::print("{{\"events\":{},\"files\":[{}]}}\n", loaded.recording.events.size(), list);
+  if (loaded.damage) fmt::print(stderr, "mtprof: {} is damaged: {}\n", arguments.file, *loaded.damage);
+  return loaded.damage ? 1 : 0;
+}
+
+std::string list_of_formats() {
+  std::string text = "Formats, by suffix:\n";
+  for (const exporter::Format& format : exporter::formats()) text += fmt::format("  {:<20} {}\n", format.suffix, format.what);
+  return text;
+}
+
+}  // namespace
+
+void add_export(CLI::App& program, Run& run) {
+  CLI::App* command = program.add_subcommand("export", "Writes other formats: Chrome, Perfetto, speedscope, flame graph, memory timeline");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("FILE", arguments->file, "A recording or a Chrome trace")->required();
+  auto* output = command->add_option("-o,--output", arguments->outputs, "File to write; its suffix chooses the format; may be repeated");
+  auto* memory = command->add_option("--memory-timeline", arguments->memory_timeline,
+                                     "File for the memory timeline: .html, .json, .json.gz or .raw.json.gz");
+  command->add_option("--device", arguments->device, "Device of the memory timeline: cpu, npu:0, cuda:0")->needs(memory);
+  command
+      ->add_option("--metric", arguments->metric,
+                   "Time in flame graphs and stacks: self_cpu_time_total, self_cuda_time_total, self_privateuse1_time_total")
+      ->capture_default_str();
+  command->add_flag("--json", arguments->json, "Say what was written as JSON");
+  command->footer(list_of_formats());
+  command->callback([arguments, output, memory, &run] {
+    if (output->count() + memory->count() == 0) throw CLI::RequiredError("-o or --memory-timeline");
+    run = [arguments] { return run_export(*arguments); };
+  });
+}
+
+}  // namespace mindtorch::mtprof

@@ -1,0 +1,180 @@
+// mtprof info: what is in a file.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <chrono>
+#include <memory>
+
+#include "mindtorch/analyze/analysis.h"
+#include "mindtorch/analyze/memory_timeline.h"
+#include "mindtorch/analyze/steps.h"
+#include "mindtorch/base/text.h"
+#include "mindtorch/export/category.h"
+#include "mindtorch/export/markup.h"
+#include "mtprof/commands.h"
+#include "mtprof/loading.h"
+
+namespace mindtorch::mtprof {
+namespace {
+
+using trace::Recording;
+using trace::Track;
+
+struct Arguments {
+  std::string file;
+  bool json = false;
+};
+
+struct KindCount {
+  std::string_view kind;
+  std::uint64_t count = 0;
+};
+
+std::vector<KindCount> count_kinds(const Recording& recording) {
+  std::array<std::uint64_t, trace::kEventKinds> counts{};
+  for (const trace::EventKind kind : recording.events.kind) ++counts[static_cast<std::size_t>(kind)];
+  std::vector<KindCount> kinds;
+  for (int kind = 0; kind < trace::kEventKinds; ++kind) {
+    if (counts[static_cast<std::size_t>(kind)] > 0)
+      kinds.push_back({exporter::kind_name(static_cast<trace::EventKind>(kind)), counts[static_cast<std::size_t>(kind)]});
+  }
+  return kinds;
+}
+
+std::string device_text(trace::Device device) {
+  const std::string_view type = trace::device_type_name(device.type);
+  return device.type == trace::DeviceType::kCpu ? std::string(type) : fmt::format("{} {}", type, device.index);
+}
+
+std::string track_text(const Track& track) {
+  const std::string id = track.kind == Track::Kind::kThread ? fmt::format("thread {}", track.id)
+                                                            : fmt::format("{} stream {}", device_text(track.device), track.id);
+  return track.name.empty() ? id : fmt::format("{} ({})", id, valid_utf8(track.name));
+}
+
+std::string options_text(const trace::RecordedOptions& options) {
+  std::string text;
+  const auto add = [&](bool on, std::string_view name) { text += on ? fmt::format("{}{}", text.empty() ? "" : " ", name) : ""; };
+  add(options.shapes, "record_shapes");
+  add(options.stacks, "with_stack");
+  add(options.memory, "profile_memory");
+  add(options.flops, "with_flops");
+  add(options.modules, "with_modules");
+  return text.empty() ? "none" : text;
+}
+
+// At most a hundred characters, each run of white space as one blank.
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const bool is_space = c == ' ' || c == '\n' || c == '\t' || c == '\r';
+    if (!is_space) line += c;
+    if (is_space && !line.ends_with(' ')) line += ' ';
+  }
+  return exporter::shortened(line, 100);
+}
+
+void print_line(std::string_view label, const std::string& text) { fmt::print("  {:<9} {}\n", label, text); }
+
+void print_memory(const analyze::Analysis& analysis) {
+  for (const trace::Device device : analyze::memory_devices(analysis.recording())) {
+    const analyze::MemoryTimeline timeline = analyze::memory_timeline(analysis, device);
+    print_line("memory", fmt::format("{}: peak {} bytes, {} changes", device_text(device), timeline.peak, timeline.entries.size()));
+  }
+}
+
+void print_text(const std::string& file, const Loaded& loaded) {
+  const Recording& recording = loaded.recording;
+  const analyze::Analysis analysis(recording);
+  fmt::print("{}: {}, {} bytes\n", file, loaded.format, loaded.file_size);
+  const auto seconds = std::chrono::sys_seconds(std::chrono::seconds(recording.clock.base_unix_ns / 1000000000));
+  const double milliseconds = static_cast<double>(recording.clock.end_ns - recording.clock.start_ns) / 1e6;
+  print_line("recorded",
+             fmt::format("{:%Y-%m-%d %H:%M:%S} UTC, {:.3f} ms", fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)), milliseconds));
+  if (!recording.trace_id.empty()) print_line("trace id", valid_utf8(recording.trace_id));
+  print_line("options", options_text(recording.options));
+  std::string kinds;
+  for (const KindCount& kind : count_kinds(recording)) kinds += fmt::format("{}{} {}", kinds.empty() ? ": " : ", ", kind.count, kind.kind);
+  print_line("events", fmt::format("{}{}", recording.events.size(), kinds));
+  for (const Track& track : recording.tracks) print_line("track", fmt::format("{}: {} events", track_text(track), track.event_count));
+  for (const analyze::Step& step : analyze::steps(analysis)) {
+    print_line("step", fmt::format("{}: {:.3f} ms, {} host events, {:.3f} ms device work", step.number,
+                                   static_cast<double>(step.duration_ns) / 1e6, step.events, static_cast<double>(step.device_ns) / 1e6));
+  }
+  print_memory(analysis);
+  for (const trace::ClockDomain& clock : recording.clock.domains)
+    print_line("clock", fmt::format("{}: within {} ns", clock.name, clock.error_bound_ns));
+  for (const auto& [key, json] : recording.metadata) print_line("metadata", one_line(fmt::format("{} = {}", valid_utf8(key), json)));
+  for (const trace::Loss& loss : recording.losses) {
+    print_line("lost", valid_utf8(fmt::format("{} ({}) {} {}", loss.count, trace::loss_reason_name(loss.reason), loss.where, loss.detail)));
+  }
+  for (const auto& [what, count] : loaded.skipped) print_line("not read", fmt::format("{} {}", count, valid_utf8(what)));
+}
+
+// `items` as a JSON list.
+template <class Items, class Format>
+std::string json_list(const Items& items, Format format) {
+  std::string text;
+  for (const auto& item : items) text += (text.empty() ? "" : ",") + format(item);
+  return "[" + text + "]";
+}
+
+template <class Items, class Key, class Value>
+std::string json_object(const Items& items, Key key, Value value) {
+  std::string text;
+  for (const auto& item : items) text += fmt::format("{}{}:{}", text.empty() ? "" : ",", json_quoted(key(item)), value(item));
+  return "{" + text + "}";
+}
+
+void print_json(const std::string& file, const Loaded& loaded) {
+  const Recording& recording = loaded.recording;
+  const analyze::Analysis analysis(recording);
+  const auto kinds = count_kinds(recording);
+  fmt::print("{{\"file\":{},\"format\":\"{}\",\"bytes\":{},\"damage\":{},", json_quoted(file), loaded.format, loaded.file_size,
+             loaded.damage ? json_quoted(*loaded.damage) : "null");
+  fmt::print("\"unix_ns\":{},\"duration_ns\":{},\"trace_id\":{},", recording.clock.base_unix_ns + recording.clock.start_ns,
+             recording.clock.end_ns - recording.clock.start_ns, json_quoted(recording.trace_id));
+  fmt::print("\"events\":{},\"kinds\":{},\"memory_reports\":{},", recording.events.size(),
+             json_object(
+                 kinds, [](const KindCount& kind) { return kind.kind; }, [](const KindCount& kind) { return kind.count; }),
+             recording.memory.size());
+  fmt::print("\"tracks\":{},", json_list(recording.tracks, [](const Track& track) {
+               return fmt::format("{{\"kind\":\"{}\",\"id\":{},\"pid\":{},\"device\":\"{}\",\"name\":{},\"events\":{}}}",
+                                  track.kind == Track::Kind::kThread ? "thread" : "stream", track.id, track.pid, device_text(track.device),
+                                  json_quoted(track.name), track.event_count);
+             }));
+  fmt::print("\"steps\":{},", json_list(analyze::steps(analysis), [](const analyze::Step& step) {
+               return fmt::format("{{\"number\":{},\"start_ns\":{},\"duration_ns\":{},\"events\":{},\"device_ns\":{}}}", step.number,
+                                  step.start_ns, step.duration_ns, step.events, step.device_ns);
+             }));
+  fmt::print("\"losses\":{},", json_list(recording.losses, [](const trace::Loss& loss) {
+               return fmt::format("{{\"reason\":\"{}\",\"count\":{},\"where\":{},\"detail\":{}}}", trace::loss_reason_name(loss.reason),
+                                  loss.count, json_quoted(loss.where), json_quoted(loss.detail));
+             }));
+  fmt::print("\"metadata\":{},\"skipped\":{}}}\n",
+             json_object(
+                 recording.metadata, [](const auto& entry) { return entry.first; }, [](const auto& entry) { return entry.second; }),
+             json_object(
+                 loaded.skipped, [](const auto& entry) { return entry.first; }, [](const auto& entry) { return entry.second; }));
+}
+
+int run_info(const Arguments& arguments) {
+  const Loaded loaded = load(arguments.file);
+  arguments.json ? print_json(arguments.file, loaded) : print_text(arguments.file, loaded);
+  if (loaded.damage) fmt::print(stderr, "mtprof: {} is damaged: {}\n", arguments.file, *loaded.damage);
+  return loaded.damage ? 1 : 0;
+}
+
+}  // namespace
+
+void add_info(CLI::App& program, Run& run) {
+  CLI::App* command = program.add_subcommand("info", "What is in a file: events, threads, streams, steps, losses");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("FILE", arguments->file, "A recording or a Chrome trace")->required();
+  command->add_flag("--json", arguments->json, "All of it as JSON");
+  command->callback([arguments, &run] { run = [arguments] { return run_info(*arguments); }; });
+}
+
+}  // namespace mindtorch::mtprof

@@ -1,0 +1,35 @@
+// Looks at how a file starts and asks the right reader.
+#include "mtprof/loading.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "mindtorch/trace/file.h"
+#include "mtprof/progress.h"
+
+namespace mindtorch::mtprof {
+
+Loaded load(const std::string& path, const exporter::ChromeReadOptions& options) {
+  const Progress progress(fmt::format("reading {}", path));
+  Loaded loaded;
+  std::error_code ignored;
+  const auto size = std::filesystem::file_size(path, ignored);
+  loaded.file_size = ignored ? 0 : size;
+  if (trace::is_recording_file(path)) {
+    trace::LoadResult result = trace::load(path);
+    loaded.format = "recording";
+    loaded.recording = std::move(result.recording);
+    loaded.damage = std::move(result.damage);
+  } else {
+    exporter::ChromeReadResult result = exporter::read_chrome_trace(path, options);
+    loaded.format = "Chrome trace";
+    loaded.recording = std::move(result.recording);
+    loaded.damage = std::move(result.damage);
+    loaded.skipped = std::move(result.skipped);
+    loaded.flows = result.flows;
+  }
+  return loaded;
+}
+
+}  // namespace mindtorch::mtprof

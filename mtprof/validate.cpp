@@ -1,0 +1,61 @@
+// mtprof validate: is this trace what it claims to be?
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "mindtorch/base/text.h"
+#include "mtprof/checks.h"
+#include "mtprof/commands.h"
+#include "mtprof/loading.h"
+#include "mtprof/progress.h"
+
+namespace mindtorch::mtprof {
+namespace {
+
+struct Arguments {
+  std::string file;
+  bool json = false;
+};
+
+void print_json(const std::string& file, const std::vector<Check>& checks, bool ok) {
+  fmt::print("{{\"file\":{},\"ok\":{},\"checks\":[", json_quoted(file), ok);
+  const char* separator = "";
+  for (const Check& check : checks) {
+    fmt::print("{}{{\"name\":\"{}\",\"rule\":\"{}\",\"findings\":{},\"first\":{}}}", separator, check.name, check.rule, check.findings,
+               check.findings == 0 ? "null" : json_quoted(check.first));
+    separator = ",";
+  }
+  fmt::print("]}}\n");
+}
+
+int run_validate(const Arguments& arguments) {
+  const Loaded loaded = load(arguments.file, {.check_flows = true});
+  const std::vector<Check> checks = [&] {
+    const Progress progress("checking");
+    return run_checks(loaded);
+  }();
+  const bool ok = std::ranges::all_of(checks, [](const Check& check) { return check.findings == 0; });
+  if (arguments.json) {
+    print_json(arguments.file, checks, ok);
+    return ok ? 0 : 1;
+  }
+  for (const Check& check : checks) {
+    fmt::print("{:<5} {:<10} {}\n", check.findings == 0 ? "ok" : "WRONG", check.name, check.rule);
+    if (check.findings > 0) fmt::print("{:17}{} found; first: {}\n", "", check.findings, valid_utf8(check.first));
+  }
+  return ok ? 0 : 1;
+}
+
+}  // namespace
+
+void add_validate(CLI::App& program, Run& run) {
+  CLI::App* command = program.add_subcommand("validate", "Checks nesting, causality, launches, ids, window, flows and steps");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("FILE", arguments->file, "A recording or a Chrome trace")->required();
+  command->add_flag("--json", arguments->json, "The findings as JSON");
+  command->callback([arguments, &run] { run = [arguments] { return run_validate(*arguments); }; });
+}
+
+}  // namespace mindtorch::mtprof

@@ -1,0 +1,79 @@
+// Memory timeline files: torch's shapes of data, and a page that holds its picture.
+#include "mindtorch/export/html/memory_timeline_writer.h"
+
+#include <gmock/gmock.h>
+
+#include "mindtorch/base/file.h"
+#include "mindtorch/base/text.h"
+#include "mindtorch/trace/builder.h"
+#include "tests/export/sample_recordings.h"
+#include "tests/export/temporary_folder.h"
+
+namespace mindtorch::exporter {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(MemoryTimelineWriter, the_suffix_chooses_the_form) {
+  const tests::TemporaryFolder folder;
+  const trace::Recording recording = tests::full_recording();
+  const analyze::Analysis analysis(recording);
+  write_memory_timeline(analysis, {}, folder / "m.json");
+  EXPECT_TRUE(is_json(read_file(folder / "m.json")));
+  EXPECT_THAT(read_file(folder / "m.json"), testing::StartsWith("[[1794710745000"));
+  write_memory_timeline(analysis, {}, folder / "m.html");
+  EXPECT_THAT(read_file(folder / "m.html"), testing::StartsWith("<!doctype html>"));
+  for (const char* name : {"m.json.gz", "m.raw.json.gz"}) {
+    write_memory_timeline(analysis, {}, folder / name);
+    EXPECT_THAT(read_file(folder / name), testing::StartsWith("\x1F\x8B"));
+  }
+}
+
+TEST(MemoryTimelineWriter, the_page_needs_nothing_else_and_names_its_peak) {
+  const trace::Recording recording = tests::full_recording();
+  const analyze::Analysis analysis(recording);
+  const std::string page = memory_timeline_page(analyze::memory_timeline(analysis, {}));
+  EXPECT_THAT(page, Not(HasSubstr("src=")));
+  EXPECT_THAT(page, Not(HasSubstr("http")));
+  EXPECT_THAT(page, HasSubstr("peak 5.98 KiB"));
+  EXPECT_THAT(page, HasSubstr(">Parameter<"));
+  EXPECT_THAT(page, HasSubstr(">Activation<"));
+  EXPECT_THAT(page, Not(HasSubstr(">Gradient<")));
+}
+
+TEST(MemoryTimelineWriter, a_million_changes_make_a_small_page_that_keeps_the_peak) {
+  trace::RecordingBuilder builder;
+  const auto track = builder.add_thread(1);
+  for (int i = 0; i < 300000; ++i) {
+    const bool peak = i == 123456;
+    builder.add_memory(2000 * i, track, {}, 0x1000, peak ? 1 << 20 : 64, peak ? 1 << 20 : 64, 0);
+    builder.add_memory(2000 * i + 1000, track, {}, 0x1000, peak ? -(1 << 20) : -64, 0, 0);
+  }
+  const trace::Recording recording = builder.finish();
+  const std::string page = memory_timeline_page(analyze::memory_timeline(analyze::Analysis(recording), {}));
+  EXPECT_LT(page.size(), 600000U);
+  EXPECT_THAT(page, HasSubstr("1048576"));
+  EXPECT_THAT(page, HasSubstr("peak 1.00 MiB"));
+}
+
+TEST(MemoryTimelineWriter, nothing_recorded_still_gives_valid_files) {
+  const tests::TemporaryFolder folder;
+  const trace::Recording recording = tests::cpu_recording();
+  const analyze::Analysis analysis(recording);
+  write_memory_timeline(analysis, {}, folder / "m.json");
+  EXPECT_EQ(read_file(folder / "m.json"), "[[], []]");
+  EXPECT_THAT(memory_timeline_page(analyze::memory_timeline(analysis, {})), HasSubstr("</html>"));
+}
+
+TEST(MemoryTimelineWriter, the_device_that_is_not_named_is_the_first_accelerator) {
+  trace::RecordingBuilder builder;
+  const auto track = builder.add_thread(1);
+  builder.add_memory(1, track, {}, 1, 1, 1, 0);
+  EXPECT_EQ(default_memory_device(trace::Recording(builder.recording())), trace::Device{});
+  builder.add_memory(2, track, {trace::DeviceType::kNpu, 1}, 1, 1, 1, 0);
+  EXPECT_EQ(default_memory_device(builder.finish()), (trace::Device{trace::DeviceType::kNpu, 1}));
+}
+
+}  // namespace
+}  // namespace mindtorch::exporter

@@ -1,0 +1,152 @@
+"""mtprof from the outside: what it prints, and its exit status."""
+
+import csv
+import gzip
+import io
+import json
+import os
+import pty
+import subprocess
+from collections import Counter
+
+import pytest
+
+KIND_OF_CATEGORY = {
+    "user_annotation": {"scope", "step"},
+    "cpu_op": {"op", "backward"},
+    "python_function": {"python_function", "module"},
+    "cuda_runtime": {"runtime"},
+    "kernel": {"kernel", "collective"},
+    "gpu_memcpy": {"memcpy"},
+    "gpu_user_annotation": {"device_scope"},
+}
+
+
+@pytest.fixture(scope="session")
+def samples(program, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("samples")
+    subprocess.run([program("make_traces"), folder], check=True)
+    return folder
+
+
+@pytest.fixture
+def mtprof(program):
+    def run(*arguments, status=0):
+        result = subprocess.run([program("mtprof"), *map(str, arguments)], capture_output=True, text=True, check=False)
+        assert result.returncode == status, result.stdout + result.stderr
+        return result
+
+    return run
+
+
+@pytest.fixture
+def torch_trace(project_root):
+    return lambda name: project_root / "tests" / "export" / "data" / f"torch_2.11_{name}.json.gz"
+
+
+@pytest.mark.parametrize("name", ["cpu", "cuda"])
+def test_counts_of_a_torch_trace_are_those_of_pythons_json(mtprof, torch_trace, name):
+    events = json.loads(gzip.decompress(torch_trace(name).read_bytes()))["traceEvents"]
+    info = json.loads(mtprof("info", torch_trace(name), "--json").stdout)
+    counts = Counter(e["cat"] for e in events if e["ph"] == "X" and e["cat"] != "Trace")
+    assert info["events"] == counts.total()
+    for category, count in counts.items():
+        assert sum(info["kinds"].get(kind, 0) for kind in KIND_OF_CATEGORY[category]) == count
+    assert info["memory_reports"] == sum(e["name"] == "[memory]" for e in events)
+    assert info["skipped"]["flow"] == sum(e["ph"] in "sf" for e in events)
+    assert [step["number"] for step in info["steps"]] == [2, 3]
+    rows = {(e["pid"], e["tid"]) for e in events if e["ph"] == "X" and e["cat"] != "Trace"}
+    assert len(info["tracks"]) == len(rows)
+
+
+def test_the_table_of_a_torch_trace_has_torchs_numbers(mtprof, torch_trace):
+    text = mtprof("table", torch_trace("cpu"), "--sort-by", "cpu_time_total", "--limit", "5").stdout
+    assert "Self CPU time total: 46.047ms" in text
+    rows = [line.split() for line in text.splitlines() if line.strip().startswith(("ProfilerStep*", "outer"))]
+    assert [row[0] for row in rows] == ["ProfilerStep*", "outer"]
+
+
+def test_table_as_json_and_csv(mtprof, samples):
+    rows = json.loads(mtprof("table", samples / "cpu.mtrec", "--json").stdout)["rows"]
+    linear = next(row for row in rows if row["key"] == "aten::linear")
+    assert linear["count"] == 2
+    table = list(csv.DictReader(io.StringIO(mtprof("table", samples / "cpu.mtrec", "--csv").stdout)))
+    assert {row["key"] for row in table} == {row["key"] for row in rows}
+
+
+def test_a_chrome_trace_and_the_recording_it_was_made_from_give_the_same_table(mtprof, samples):
+    for name in ["cpu", "full", "npu", "cuda"]:
+        tables = [mtprof("table", samples / f"{name}{suffix}").stdout for suffix in (".mtrec", ".json", ".json.gz")]
+        assert tables[0] == tables[1] == tables[2]
+
+
+def test_export_writes_every_format_it_names(mtprof, samples, tmp_path):
+    suffixes = [".json", ".json.gz", ".pftrace", ".pftrace.gz", ".speedscope.json", ".svg", ".collapsed", ".mtrec"]
+    outputs = [argument for suffix in suffixes for argument in ("-o", tmp_path / f"out{suffix}")]
+    report = json.loads(mtprof("export", samples / "full.mtrec", *outputs, "--memory-timeline", tmp_path / "memory.html", "--json").stdout)
+    assert len(report["files"]) == len(suffixes) + 1
+    for file in report["files"]:
+        assert os.path.getsize(file["path"]) == file["bytes"] > 0
+    assert (tmp_path / "out.pftrace").read_bytes() == (samples / "full.pftrace").read_bytes()
+
+
+def test_memory_timeline_files_have_torchs_form(mtprof, samples, tmp_path):
+    mtprof("export", samples / "full.mtrec", "--memory-timeline", tmp_path / "m.json")
+    times, sizes = json.loads((tmp_path / "m.json").read_text())
+    assert len(times) == len(sizes) and all(len(row) == 9 and row[0] == 0 for row in sizes)
+    assert times == sorted(times)
+    mtprof("export", samples / "full.mtrec", "--memory-timeline", tmp_path / "m.raw.json.gz", "--device", "cpu")
+    changes = json.loads(gzip.decompress((tmp_path / "m.raw.json.gz").read_bytes()))
+    assert all(len(change) == 4 and change[1] in (1, 2, 3, 4) and 0 <= change[3] < 8 for change in changes)
+    assert sum(change[2] for change in changes) == sum(sizes[-1])
+
+
+def test_validate_accepts_our_traces_and_names_torchs_faults(mtprof, samples, torch_trace):
+    for name in ["cpu.json", "full.json.gz", "npu.mtrec", "cuda.json", "hostile.json"]:
+        assert "WRONG" not in mtprof("validate", samples / name).stdout
+    report = json.loads(mtprof("validate", torch_trace("cuda"), "--json", status=1).stdout)
+    faults = {check["name"]: check["findings"] for check in report["checks"] if check["findings"]}
+    assert report["ok"] is False and set(faults) == {"nesting", "flows"}
+
+
+def test_a_damaged_trace_is_read_as_far_as_it_goes_and_reported(mtprof, samples, tmp_path):
+    text = (samples / "full.json").read_text()
+    (tmp_path / "cut.json").write_text(text[: len(text) * 2 // 3])
+    result = mtprof("info", tmp_path / "cut.json", "--json", status=1)
+    assert "damaged" in result.stderr
+    assert json.loads(result.stdout)["events"] > 10
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("nonsense",), ("table",), ("table", "x", "--limit", "many"), ("export", "x"), ("table", "x", "--json", "--csv")],
+)
+def test_wrong_usage_is_status_2(mtprof, arguments):
+    assert mtprof(*arguments, status=2).stderr
+
+
+def test_help_is_status_0(mtprof):
+    assert "validate" in mtprof("--help").stdout
+    assert ".pftrace" in mtprof("export", "--help").stdout
+
+
+def test_failures_are_status_1_and_name_the_file(mtprof, samples, tmp_path):
+    assert "missing.json" in mtprof("info", tmp_path / "missing.json", status=1).stderr
+    (tmp_path / "text.json").write_text("hello")
+    assert "not a Chrome trace" in mtprof("info", tmp_path / "text.json", status=1).stderr
+    assert "no format" in mtprof("export", samples / "cpu.json", "-o", tmp_path / "x.docx", status=1).stderr
+    assert "missing/x.json" in mtprof("export", samples / "cpu.json", "-o", tmp_path / "missing" / "x.json", status=1).stderr
+
+
+def test_nothing_but_the_result_goes_to_a_pipe_and_a_terminal_stays_clean(program, samples):
+    assert subprocess.run([program("mtprof"), "info", samples / "cpu.json"], capture_output=True, check=True).stderr == b""
+    leader, follower = pty.openpty()
+    subprocess.run([program("mtprof"), "info", samples / "cpu.json"], stdout=subprocess.DEVNULL, stderr=follower, check=True)
+    os.close(follower)
+    os.set_blocking(leader, False)
+    try:
+        shown = os.read(leader, 1000)
+    except OSError:
+        shown = b""
+    os.close(leader)
+    assert shown == b"", "work this short shows no progress"
