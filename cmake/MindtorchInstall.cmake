@@ -11,6 +11,7 @@ function(mindtorch_install_library)
   get_property(parts GLOBAL PROPERTY MINDTORCH_PARTS)
   install(TARGETS mindtorch ${parts} EXPORT mindtorch)
   install(EXPORT mindtorch FILE mindtorch-targets.cmake NAMESPACE mindtorch:: DESTINATION ${package_dir})
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/mindtorch/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mindtorch FILES_MATCHING PATTERN "*.h")
 
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/mindtorch-config.cmake.in ${PROJECT_BINARY_DIR}/mindtorch-config.cmake

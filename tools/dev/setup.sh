@@ -58,7 +58,7 @@ find_cmake() {
   done
   need_python
   say "Installing a CMake newer than $MINIMUM_CMAKE into .venv"
-  .venv/bin/pip install --quiet "cmake>=$MINIMUM_CMAKE"
+  .venv/bin/python -m pip install "cmake>=$MINIMUM_CMAKE"
   CMAKE=.venv/bin/cmake
   CTEST=.venv/bin/ctest
 }
@@ -74,7 +74,7 @@ need_python() {
   stamp=.venv/.installed-$name
   cmp -s "tools/$name.txt" "$stamp" && return 0
   say "Installing Python packages of tools/$name.txt into .venv"
-  .venv/bin/python -m pip install --quiet --disable-pip-version-check -r "tools/$name.txt"
+  .venv/bin/python -m pip install --disable-pip-version-check -r "tools/$name.txt"
   cp "tools/$name.txt" "$stamp"
 }
 
