@@ -60,7 +60,7 @@ VENDOR_HEADERS = {
     r"protozero/": ["mindtorch/export/perfetto"],
     r"sqlite3\.h": ["mindtorch/export/sqlite"],
     r"(openblas/)?(cblas|lapacke|openblas_config)\.h": ["mindtorch/runtime"],
-    r"CLI/|CLI11\.hpp": ["mtprof", "examples"],
+    r"CLI/|CLI11\.hpp": ["mtprof"],
     r"(ATen|c10|torch)/": ["mindtorch/bridges/torch"],
     r"cupti|nvtx3?/": ["mindtorch/sources/cupti"],
     r"mspti": ["mindtorch/sources/mspti"],
@@ -71,8 +71,8 @@ VENDOR_HEADERS = {
     r"gtest/|gmock/": ["tests"],
     r"benchmark/": ["benchmarks"],
 }
-# Tests and benchmarks read back and compare with whatever they like.
-FREE_FOLDERS = ["tests", "benchmarks"]
+# Tests, benchmarks and examples read back, compare with and use whatever they like.
+FREE_FOLDERS = ["tests", "benchmarks", "examples"]
 
 SOURCE_SUFFIXES = {".h", ".hpp", ".cpp", ".cc", ".cu", ".cuh", ".inc"}
 FORBIDDEN_LINE = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*\bHAVE_\w+")
