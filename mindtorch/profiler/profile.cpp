@@ -32,7 +32,7 @@ Profile::~Profile() {
   if (!failure) return;
   // The sink may throw in turn; there is nobody left to tell.
   FirstFailure of_sink;
-  of_sink.attempt([&] { warn(WarningCategory::kUser, "A profile was destroyed while running, and failed to stop: " + failure.text()); });
+  of_sink.attempt([&] { warn(WarningCategory::kUser, "A profile failed to close while it was destroyed: " + failure.text()); });
 }
 
 ProfilerAction Profile::scheduled_action(std::int64_t step) const {
@@ -108,25 +108,27 @@ void Profile::transit(ProfilerAction from, std::optional<ProfilerAction> to, Fir
     remember(text);
     failure.attempt([&] { warn(WarningCategory::kUser, text); });
   }
-  bool started_here = false, kept_here = false;
+  bool prepared_here = false, started_here = false, kept_here = false;
   for (const TraceCall call : transition.calls) {
-    failure.attempt([&] {
-      switch (call) {
-        case TraceCall::kPrepare: return prepare();
-        case TraceCall::kStart:
-          if (phase_ == Phase::kIdle) prepare();  // after RECORD -> WARMUP, or a prepare that failed
-          started_here = true;
-          return start_prepared();
-        case TraceCall::kStop:
-          if (phase_ != Phase::kRunning) return;  // its start failed
-          // A warm-up that nothing followed has recorded nothing: it must not take the place of the cycle before it.
-          kept_here = finish(started_here && !results_.empty() ? Keep::kNo : Keep::kYes, failure);
-          return;
-        case TraceCall::kReady:
-          if (kept_here && options_.on_trace_ready) options_.on_trace_ready(*this);
-          return;
-      }
-    });
+    switch (call) {
+      case TraceCall::kPrepare:
+        prepared_here = true;
+        failure.attempt([&] { prepare(); });
+        break;
+      case TraceCall::kStart:
+        // Nothing is prepared after RECORD -> WARMUP, or if that failed in an earlier step. If it failed just now it is not tried again.
+        if (phase_ == Phase::kIdle && !prepared_here) failure.attempt([&] { prepare(); });
+        if (phase_ == Phase::kPrepared) failure.attempt([&] { start_prepared(); });
+        started_here = true;
+        break;
+      case TraceCall::kStop:
+        // A warm-up that nothing followed has recorded nothing: it must not take the place of the cycle before it.
+        if (phase_ == Phase::kRunning) kept_here = finish(started_here && !results_.empty() ? Keep::kNo : Keep::kYes, failure);
+        break;
+      case TraceCall::kReady:
+        if (kept_here && options_.on_trace_ready) failure.attempt([&] { options_.on_trace_ready(*this); });
+        break;
+    }
   }
 }
 

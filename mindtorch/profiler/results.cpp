@@ -23,6 +23,7 @@ void Results::keep(trace::Recording recording) {
   // Somebody may still be reading what was handed out: then the past is copied, not changed.
   if (all_.use_count() > 1) all_ = std::make_shared<trace::Recording>(*all_);
   trace::append(*all_, *last_);
+  all_->trace_id = last_->trace_id;
 }
 
 void Results::set_metadata(const std::string& key, const std::string& json) {

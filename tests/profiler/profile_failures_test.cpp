@@ -140,6 +140,28 @@ TEST_F(ProfileTest, APrepareThatFailsInAStepIsTriedAgainWhenRecordingShouldStart
   profile->stop();
 }
 
+TEST_F(ProfileTest, APrepareThatFailsIsTriedOnceAStep) {
+  auto profile = make({.schedule = scripted("NR")});
+  profile->start();
+  script_.refused = {"prepare"};
+  EXPECT_THROW(profile->step(), Error);
+  EXPECT_THAT(script_.take(), ElementsAre("prepare"));
+}
+
+TEST_F(ProfileTest, AWarningTurnedIntoAnExceptionDoesNotKeepTheNextCycleFromStarting) {
+  auto profile = make_scheduled("SSRWR");
+  profile->start();
+  set_warning_sink([](WarningCategory, const std::string& text) { throw std::runtime_error(text); });
+  EXPECT_THAT(error_of<std::runtime_error>([&] { profile->step(); }), HasSubstr("Profiler clears events"));
+  EXPECT_TRUE(script_.running);
+  profile->step();
+  EXPECT_THROW(profile->step(), std::runtime_error);
+  set_warning_sink([](WarningCategory, const std::string& text) { throw std::runtime_error(text); });
+  script_.problems = {"no NPU"};
+  EXPECT_EQ(error_of<std::runtime_error>([&] { profile->step(); }), "no NPU");
+  EXPECT_TRUE(script_.running) << "prepared again and started, whatever was said about it";
+}
+
 TEST_F(ProfileTest, ATraceThatNeverStartedIsNotShownToTheUser) {
   auto profile = make_scheduled("NSN");
   profile->start();
@@ -210,7 +232,7 @@ TEST_F(ProfileTest, CallsFromInsideACallbackAreRefusedAndHarmless) {
 
 TEST_F(ProfileTest, DestructionTurnsWhatTheCallbackThrowsIntoAWarning) {
   make({.on_trace_ready = [](Profile&) { throw std::runtime_error("disk full"); }})->start();
-  EXPECT_THAT(heard_, ElementsAre("A profile was destroyed while running, and failed to stop: disk full"));
+  EXPECT_THAT(heard_, ElementsAre("A profile failed to close while it was destroyed: disk full"));
   set_warning_sink([](WarningCategory, const std::string&) { throw 1; });
   make({.on_trace_ready = [](Profile&) { throw std::runtime_error("disk full"); }})->start();
 }

@@ -1,5 +1,7 @@
 // Profile over the real recorder: threads, steps, cycles, toggles, nested sessions.
 #include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <set>
@@ -196,6 +198,28 @@ TEST(ProfileSession, ThreadsMayComeAndGoWhileCyclesTurn) {
   done = true;
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(calls, 50U);
+}
+
+TEST(ProfileSession, AForkedChildIsToldThatTheTraceIsItsParentsAndTheParentIsUnharmed) {
+  Profile profile({.activities = kCpuOnly});
+  profile.start();
+  op("before");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    op("child");
+    try {
+      profile.stop();
+    } catch (const Error& error) {
+      ::_exit(std::string_view(error.what()).find("parent process") != std::string_view::npos && !profile.running() ? 0 : 1);
+    }
+    ::_exit(2);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  op("after");
+  profile.stop();
+  EXPECT_THAT(names_of(*profile.recording()), ElementsAre("before", "after"));
 }
 
 TEST(ProfileSession, AnInjectedClockIsTheOneThatCounts) {

@@ -53,6 +53,27 @@ TEST(Results, WhatWasHandedOutIsNotChangedByTheNextCycle) {
   EXPECT_EQ(results.events()->events.size(), 6U);
 }
 
+TEST(Results, AccumulatedCyclesBearTheIdOfTheLast) {
+  Results results(true);
+  for (const char* id : {"first", "second"}) {
+    trace::Recording recording = cycle("a", 1);
+    recording.trace_id = id;
+    results.keep(std::move(recording));
+  }
+  EXPECT_EQ(results.events()->trace_id, "second");
+}
+
+TEST(Results, TheAnalysisIsMadeOnceForEachCycle) {
+  Results results(false);
+  EXPECT_EQ(results.analysis()->recording().events.size(), 0U);
+  results.keep(cycle("a", 3));
+  const auto analysis = results.analysis();
+  EXPECT_EQ(results.analysis(), analysis);
+  results.keep(cycle("b", 2));
+  EXPECT_EQ(results.analysis()->recording().events.size(), 2U);
+  EXPECT_EQ(analysis->recording().events.size(), 3U);
+}
+
 TEST(Results, MetadataIsInWhatIsThereAndInWhatComes) {
   for (const bool accumulate : {false, true}) {
     Results results(accumulate);
