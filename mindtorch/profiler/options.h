@@ -22,7 +22,7 @@ using TraceIdCallback = std::function<std::string()>;
 
 // torch's _ExperimentalConfig, and what torch has no option for.
 struct ExperimentalConfig {
-  // False: only the thread that starts the trace and the threads it hands work to. (torch's default is false; its users are surprised.)
+  // False: only the thread that starts the trace and the threads it hands work to, as torch does by default.
   bool profile_all_threads = true;
   // How much memory events may take, and what happens then: grow, keep the last steps, or spill to a file.
   record::Budget budget;
@@ -53,8 +53,8 @@ struct ProfileOptions {
   std::shared_ptr<ExecutionObserver> execution_trace_observer;
   bool acc_events = false;                   // events() and key_averages() are about all cycles, not only the last
   TraceIdCallback custom_trace_id_callback;  // called once a cycle; none: a random UUID
-  std::optional<double>
-      post_processing_timeout_s;   // accepted, must not be negative; events are read lazily, so there is nothing to cut short
+  // Must not be negative, and has no effect: events are made when they are looked at, so there is nothing to cut short.
+  std::optional<double> post_processing_timeout_s;
   record::Clock* clock = nullptr;  // not owned; null: the system's
 };
 

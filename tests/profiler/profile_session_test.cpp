@@ -11,6 +11,7 @@
 #include "mindtorch/base/error.h"
 #include "mindtorch/profiler/profile.h"
 #include "mindtorch/profiler/record_function.h"
+#include "tests/profiler/names_of.h"
 
 namespace mindtorch::profiler {
 namespace {
@@ -21,12 +22,6 @@ using ::testing::HasSubstr;
 const Activities kCpuOnly = {Activity::kCpu};
 
 void op(std::string_view name) { record::OpScope scope(record::intern(name)); }
-
-std::vector<std::string> names_of(const trace::Recording& recording) {
-  std::vector<std::string> names;
-  for (trace::EventIndex i = 0; i < recording.events.size(); ++i) names.emplace_back(recording.name(i));
-  return names;
-}
 
 // "name@step" of every event, in order.
 std::vector<std::string> steps_of(const trace::Recording& recording) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mindtorch/profiler/profile.h"
+#include "tests/profiler/names_of.h"
 
 namespace mindtorch::profiler {
 namespace {
@@ -24,12 +25,6 @@ std::shared_ptr<const trace::Recording> recording_of(Work&& work) {
   work();
   profile.stop();
   return profile.recording();
-}
-
-std::vector<std::string> names_of(const trace::Recording& recording) {
-  std::vector<std::string> names;
-  for (trace::EventIndex i = 0; i < recording.events.size(); ++i) names.emplace_back(recording.name(i));
-  return names;
 }
 
 TEST(RecordFunction, DoesNothingWhileNothingRecords) {

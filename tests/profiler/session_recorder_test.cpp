@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/profiler/fake_source.h"
+#include "tests/profiler/names_of.h"
 
 namespace mindtorch::profiler {
 namespace {
@@ -12,12 +13,6 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using trace::DeviceType;
 using trace::EventKind;
-
-std::vector<std::string> names_of(const trace::Recording& recording) {
-  std::vector<std::string> names;
-  for (trace::EventIndex i = 0; i < recording.events.size(); ++i) names.emplace_back(recording.name(i));
-  return names;
-}
 
 TEST(SessionRecorder, RecordsScopesBetweenStartAndStop) {
   SessionRecorder recorder({}, {Activity::kCpu}, {});
