@@ -55,7 +55,7 @@ struct ProfileOptions {
   TraceIdCallback custom_trace_id_callback;  // called once a cycle; none: a random UUID
   // Must not be negative, and has no effect: events are made when they are looked at, so there is nothing to cut short.
   std::optional<double> post_processing_timeout_s;
-  record::Clock* clock = nullptr;  // not owned; null: the system's
+  record::Clock* clock = nullptr;  // not owned, must outlive the last scope opened while recording; null: the system's
 };
 
 }  // namespace mindtorch::profiler

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mindtorch/profiler/status.h"
+#include "mindtorch/sources/sources.h"
 
 namespace mindtorch::profiler {
 
@@ -82,7 +83,7 @@ std::vector<std::string> SessionRecorder::problems() const {
 std::int64_t SessionRecorder::bytes_in_use() const { return session_ ? session_->bytes_in_use() : 0; }
 
 std::unique_ptr<Recorder> make_session_recorder(const ProfileOptions& options, const std::vector<Activity>& activities) {
-  return std::make_unique<SessionRecorder>(options, activities, device_sources());
+  return std::make_unique<SessionRecorder>(options, activities, sources::all_sources());
 }
 
 }  // namespace mindtorch::profiler

@@ -7,10 +7,9 @@
 #include "mindtorch/record/hooks.h"
 #include "mindtorch/record/host.h"
 #include "mindtorch/record/session.h"
+#include "mindtorch/sources/sources.h"
 
 namespace mindtorch::profiler {
-
-std::vector<record::ActivitySource*> device_sources() { return {}; }
 
 Activity activity_of(const record::ActivitySource& source) {
   switch (source.device_type()) {
@@ -22,7 +21,7 @@ Activity activity_of(const record::ActivitySource& source) {
 
 std::vector<Activity> supported_activities() {
   std::vector<Activity> supported = {Activity::kCpu};
-  for (record::ActivitySource* source : device_sources())
+  for (record::ActivitySource* source : sources::all_sources())
     if (source->probe()) supported.push_back(activity_of(*source));
   std::sort(supported.begin(), supported.end());
   supported.erase(std::unique(supported.begin(), supported.end()), supported.end());
@@ -32,7 +31,7 @@ std::vector<Activity> supported_activities() {
 ProfilerStatus status() {
   ProfilerStatus status{.recording = record::is_recording(), .clock = std::string(record::system_clock().name())};
   for (const record::Host* host : record::hosts()) status.hosts.emplace_back(host->name());
-  for (record::ActivitySource* source : device_sources()) {
+  for (record::ActivitySource* source : sources::all_sources()) {
     const Status available = source->probe();
     status.sources.push_back({std::string(source->name()), activity_of(*source), available.is_ok(), available.reason()});
   }

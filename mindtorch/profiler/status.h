@@ -29,9 +29,6 @@ struct ProfilerStatus {
 // Asks every source; that may load the vendor's library, so the first call can be slow.
 ProfilerStatus status();
 
-// The sources of this process, in the order in which they are tried for their device. They live as long as the process.
-std::vector<record::ActivitySource*> device_sources();
-
 // The activity a source records.
 Activity activity_of(const record::ActivitySource& source);
 

@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 // What `work` records, with a clock on which every reading is later than the one before.
 template <class Work>
 std::shared_ptr<const trace::Recording> recording_of(Work&& work) {
-  record::FakeClock clock;
+  static record::FakeClock clock;  // outlives the scopes that are open when recording stops
   clock.tick_by(10);
   Profile profile({.activities = {Activity::kCpu}, .clock = &clock});
   profile.start();
