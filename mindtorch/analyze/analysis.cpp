@@ -15,17 +15,14 @@ std::string torch_device_name(trace::DeviceType type) {
   return name;
 }
 
-// The device that was asked for; of a recording that does not say (made by hand, read from a file of another tool) the device of its
-// streams.
+// The device that was asked for; of a recording that does not say (made by hand, read from a file of another tool) that of its activities.
 std::string find_use_device(const trace::Recording& recording) {
   for (const trace::DeviceType type : recording.options.activities) {
     if (type != trace::DeviceType::kCpu) return torch_device_name(type);
   }
-  for (const trace::Track& track : recording.tracks) {
-    if (track.kind == trace::Track::Kind::kStream && track.device.type != trace::DeviceType::kCpu)
-      return torch_device_name(track.device.type);
-  }
-  return {};
+  const auto activity = std::ranges::find_if(recording.events.kind, trace::is_device_kind);
+  if (activity == recording.events.kind.end()) return {};
+  return torch_device_name(recording.events.device[static_cast<std::size_t>(activity - recording.events.kind.begin())].type);
 }
 
 std::optional<NameId> find_name(const trace::Recording& recording, std::string_view name) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <functional>
 #include <string_view>
 #include <unordered_map>
 
@@ -94,9 +95,13 @@ Shapes input_shapes(std::span<const std::int64_t> words) {
 std::string shapes_text(const Shapes& shapes) { return fmt::format("{}", shapes); }
 
 struct ShapeIds::Impl {
-  std::vector<Argument> arguments;
-  std::vector<std::int64_t> key;  // reused: for each argument the number of sizes, then the sizes
-  std::unordered_map<std::string, std::uint32_t> id_of_key;
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view bytes) const { return std::hash<std::string_view>()(bytes); }
+  };
+  std::vector<Argument> arguments;  // reused
+  std::vector<std::int64_t> key;    // reused: for each argument the number of sizes, then the sizes
+  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> id_of_key;
 };
 
 ShapeIds::ShapeIds() : impl_(std::make_unique<Impl>()) { impl_->id_of_key.emplace("", kEmpty); }
@@ -109,7 +114,9 @@ std::uint32_t ShapeIds::id(std::span<const std::int64_t> words) {
     impl_->key.push_back(static_cast<std::int64_t>(sizes.size()));
     impl_->key.insert(impl_->key.end(), sizes.begin(), sizes.end());
   });
-  const std::string bytes(reinterpret_cast<const char*>(impl_->key.data()), impl_->key.size() * sizeof(std::int64_t));
+  const std::string_view bytes(reinterpret_cast<const char*>(impl_->key.data()), impl_->key.size() * sizeof(std::int64_t));
+  const auto found = impl_->id_of_key.find(bytes);
+  if (found != impl_->id_of_key.end()) return found->second;
   return impl_->id_of_key.emplace(bytes, static_cast<std::uint32_t>(impl_->id_of_key.size())).first->second;
 }
 

@@ -66,25 +66,25 @@ Events::Events(const Analysis& analysis) : analysis_(&analysis) {
   runs.emplace_back(analysis);
   items_.reserve(recording.events.size() + analysis.memory_use().outside().size());
 
-  using Head = std::pair<Place, std::size_t>;
-  const auto later = [](const Head& a, const Head& b) { return comes_first(b.first, a.first); };
+  struct Head {
+    Place place;
+    std::size_t run;
+  };
+  const auto later = [](const Head& a, const Head& b) { return comes_first(b.place, a.place); };
   std::priority_queue<Head, std::vector<Head>, decltype(later)> heads(later);
-  Place place;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (runs[i].advance(place)) heads.emplace(place, i);
+  for (Head head{{}, 0}; head.run < runs.size(); ++head.run) {
+    if (runs[head.run].advance(head.place)) heads.push(head);
   }
   while (!heads.empty()) {
     Head head = heads.top();
     heads.pop();
     // A run often goes on for long: no need to touch the heap until another run comes first.
+    bool more = true;
     do {
-      items_.push_back(head.first.item);
-      if (!runs[head.second].advance(head.first)) break;
-      if (!heads.empty() && comes_first(heads.top().first, head.first)) {
-        heads.push(head);
-        break;
-      }
-    } while (true);
+      items_.push_back(head.place.item);
+      more = runs[head.run].advance(head.place);
+    } while (more && (heads.empty() || comes_first(head.place, heads.top().place)));
+    if (more) heads.push(head);
   }
 }
 

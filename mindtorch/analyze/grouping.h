@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mindtorch/analyze/analysis.h"
+#include "mindtorch/analyze/function_event.h"
 #include "mindtorch/analyze/key_averages.h"
 
 namespace mindtorch::analyze {
@@ -74,7 +75,7 @@ class Grouping {
 inline std::uint32_t Grouping::where(EventIndex event) const {
   const trace::EventKind kind = events_.kind[event];
   const auto type = static_cast<std::uint32_t>(events_.device[event].type);
-  const std::uint32_t annotation = trace::is_user_kind(kind) || kind == trace::EventKind::kDeviceScope ? 0x100 : 0;
+  const std::uint32_t annotation = is_annotation(kind) ? 0x100 : 0;
   if (trace::is_device_kind(kind)) return 0x200 | annotation | type;
   return annotation | ((events_.flags[event] & trace::kKnownDevice) != 0 ? 0x400 | type : 0);
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "mindtorch/analyze/table_survey.h"
 #include "mindtorch/analyze/text_width.h"
 #include "mindtorch/analyze/units.h"
 #include "mindtorch/base/error.h"
@@ -16,47 +17,6 @@ namespace {
 
 constexpr std::size_t kNumberWidth = 12;
 constexpr std::string_view kSpacing = "  ";
-
-// What has to be known of all rows before the first line.
-struct Survey {
-  bool has_device_time = false;
-  bool has_device_memory = false;
-  bool has_shapes = false;
-  bool has_overloads = false;
-  bool has_stacks = false;
-  bool has_nodes = false;
-  std::size_t longest_key = 0;
-  std::size_t longest_shapes = 0;
-  std::size_t longest_frame = 0;
-  std::int64_t smallest_flops = 0;  // above 0
-  std::int64_t self_cpu_ns = 0;
-  std::int64_t self_device_ns = 0;
-  std::int64_t calls = 0;
-
-  void add(const Average& row) {
-    has_device_time |= row.self_device_time_total_ns > 0;
-    has_device_memory |= row.self_device_memory_usage > 0;
-    has_shapes |= row.input_shapes && !row.input_shapes->empty();
-    has_overloads |= !row.overload_name.empty();
-    has_stacks |= !row.stack.empty();
-    has_nodes |= row.node_id != -1;
-    longest_key = std::max(longest_key, text_length(valid_utf8(row.key)));
-    if (row.input_shapes) longest_shapes = std::max(longest_shapes, shapes_text(*row.input_shapes).size());
-    for (const std::string& frame : row.stack) longest_frame = std::max(longest_frame, text_length(valid_utf8(frame)));
-    if (row.flops > 0) smallest_flops = smallest_flops == 0 ? row.flops : std::min(smallest_flops, row.flops);
-    self_cpu_ns += row.self_cpu_time_total_ns;
-    if (row.device_type != trace::DeviceType::kCpu && !row.is_user_annotation) self_device_ns += row.self_device_time_total_ns;
-    calls += row.count;
-  }
-};
-
-// torch's width of a column of text: room for the longest, up to the limit.
-std::size_t width_of(std::size_t longest, const std::optional<std::int64_t>& limit) {
-  const auto wanted = static_cast<std::int64_t>(longest) + 4;
-  const std::int64_t width = limit ? std::min(wanted, *limit) : wanted;
-  if (width < 0) throw_error<InvalidArgument>("analyze.table", "a column cannot be {} wide", width);
-  return static_cast<std::size_t>(width);
-}
 
 class TableText {
  public:
@@ -100,7 +60,7 @@ class TableText {
   void number_column(std::string header) { columns_.push_back({std::move(header), kNumberWidth}); }
 
   void define_columns() {
-    const std::size_t name_width = width_of(survey_.longest_key, options_.max_name_column_width);
+    const std::size_t name_width = column_width(survey_.longest_key, options_.max_name_column_width);
     columns_.push_back({"Name", name_width});
     if (survey_.has_overloads) columns_.push_back({"Overload Name", name_width});
     for (const char* header : {"Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg"}) number_column(header);
@@ -118,10 +78,10 @@ class TableText {
     }
     number_column("# of Calls");
     if (survey_.has_nodes) number_column("Node ID");
-    shapes_width_ = width_of(survey_.longest_shapes, options_.max_shapes_column_width);
+    shapes_width_ = column_width(survey_.longest_shapes, options_.max_shapes_column_width);
     if (survey_.has_shapes) columns_.push_back({"Input Shapes", shapes_width_});
     if (survey_.has_stacks) {
-      source_width_ = width_of(survey_.longest_frame, options_.max_src_column_width);
+      source_width_ = column_width(survey_.longest_frame, options_.max_src_column_width);
       source_column_ = columns_.size();
       columns_.push_back({"Source Location", source_width_, true});
     }
@@ -248,7 +208,7 @@ class TableText {
   const TableRows& rows_;
   const TableContext& context_;
   const TableOptions& options_;
-  Survey survey_;
+  TableSurvey survey_;
   std::string use_device_, device_;
   bool with_flops_ = false, with_device_memory_ = false;
   std::vector<std::size_t> order_;
