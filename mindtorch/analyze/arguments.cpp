@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <functional>
-#include <string_view>
 #include <unordered_map>
 
 #include "mindtorch/base/error.h"
@@ -95,13 +93,11 @@ Shapes input_shapes(std::span<const std::int64_t> words) {
 std::string shapes_text(const Shapes& shapes) { return fmt::format("{}", shapes); }
 
 struct ShapeIds::Impl {
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view bytes) const { return std::hash<std::string_view>()(bytes); }
-  };
   std::vector<Argument> arguments;  // reused
-  std::vector<std::int64_t> key;    // reused: for each argument the number of sizes, then the sizes
-  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> id_of_key;
+  std::string key;                  // reused: for each argument the number of sizes, then the sizes, as bytes
+  std::unordered_map<std::string, std::uint32_t> id_of_key;
+
+  void append(const std::int64_t* values, std::size_t count) { key.append(reinterpret_cast<const char*>(values), count * sizeof(*values)); }
 };
 
 ShapeIds::ShapeIds() : impl_(std::make_unique<Impl>()) { impl_->id_of_key.emplace("", kEmpty); }
@@ -111,13 +107,13 @@ std::uint32_t ShapeIds::id(std::span<const std::int64_t> words) {
   read_arguments(words, impl_->arguments);
   impl_->key.clear();
   for_each_shape(impl_->arguments, [&](std::span<const std::int64_t> sizes) {
-    impl_->key.push_back(static_cast<std::int64_t>(sizes.size()));
-    impl_->key.insert(impl_->key.end(), sizes.begin(), sizes.end());
+    const auto count = static_cast<std::int64_t>(sizes.size());
+    impl_->append(&count, 1);
+    impl_->append(sizes.data(), sizes.size());
   });
-  const std::string_view bytes(reinterpret_cast<const char*>(impl_->key.data()), impl_->key.size() * sizeof(std::int64_t));
-  const auto found = impl_->id_of_key.find(bytes);
+  const auto found = impl_->id_of_key.find(impl_->key);
   if (found != impl_->id_of_key.end()) return found->second;
-  return impl_->id_of_key.emplace(bytes, static_cast<std::uint32_t>(impl_->id_of_key.size())).first->second;
+  return impl_->id_of_key.emplace(impl_->key, static_cast<std::uint32_t>(impl_->id_of_key.size())).first->second;
 }
 
 }  // namespace mindtorch::analyze

@@ -31,7 +31,8 @@ class Count {
   bool valid_ = true;
 };
 
-std::int64_t product(auto... factors) {
+template <class... Factors>
+std::int64_t product(Factors... factors) {
   Count count;
   ((count *= factors), ...);
   return count.value();
@@ -225,8 +226,8 @@ FlopFormula flop_formula(std::string_view op) {
 }
 
 std::vector<std::string_view> ops_with_flops() {
-  std::vector<std::string_view> ops;
-  for (const Entry& entry : kFormulas) ops.push_back(entry.op);
+  std::vector<std::string_view> ops(kFormulas.size());
+  std::ranges::transform(kFormulas, ops.begin(), &Entry::op);
   return ops;
 }
 

@@ -183,8 +183,7 @@ std::vector<trace::Device> memory_devices(const trace::Recording& recording) {
   std::vector<trace::Device> devices(recording.memory.device.begin(), recording.memory.device.end());
   for (const trace::MemoryBaseline& baseline : recording.memory_baselines) devices.push_back(baseline.device);
   std::ranges::sort(devices);
-  const auto rest = std::ranges::unique(devices);
-  devices.erase(rest.begin(), rest.end());
+  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
   return devices;
 }
 

@@ -67,27 +67,16 @@ MemoryTotals::MemoryTotals(const trace::Recording& recording) : recording_(&reco
   }
 }
 
-const MemoryTotals::PerDevice* MemoryTotals::find(trace::Device device) const {
+std::int64_t MemoryTotals::at(trace::Device device, std::int64_t time_ns, bool not_later) const {
   const auto found = std::ranges::find(devices_, device, &PerDevice::device);
-  return found == devices_.end() ? nullptr : &*found;
+  if (found == devices_.end()) return 0;
+  const auto end = std::ranges::partition_point(found->reports, [&](std::uint32_t r) {
+    return recording_->memory.time_ns[r] < time_ns || (not_later && recording_->memory.time_ns[r] == time_ns);
+  });
+  return end == found->reports.begin() ? found->baseline : recording_->memory.total_allocated[*(end - 1)];
 }
 
-std::int64_t MemoryTotals::at(const PerDevice& device, std::size_t reports_before) const {
-  return reports_before == 0 ? device.baseline : recording_->memory.total_allocated[device.reports[reports_before - 1]];
-}
-
-std::int64_t MemoryTotals::before(trace::Device device, std::int64_t time_ns) const {
-  const PerDevice* found = find(device);
-  if (found == nullptr) return 0;
-  const auto time_of = [&](std::uint32_t r) { return recording_->memory.time_ns[r]; };
-  return at(*found, static_cast<std::size_t>(std::ranges::lower_bound(found->reports, time_ns, {}, time_of) - found->reports.begin()));
-}
-
-std::int64_t MemoryTotals::after(trace::Device device, std::int64_t time_ns) const {
-  const PerDevice* found = find(device);
-  if (found == nullptr) return 0;
-  const auto time_of = [&](std::uint32_t r) { return recording_->memory.time_ns[r]; };
-  return at(*found, static_cast<std::size_t>(std::ranges::upper_bound(found->reports, time_ns, {}, time_of) - found->reports.begin()));
-}
+std::int64_t MemoryTotals::before(trace::Device device, std::int64_t time_ns) const { return at(device, time_ns, false); }
+std::int64_t MemoryTotals::after(trace::Device device, std::int64_t time_ns) const { return at(device, time_ns, true); }
 
 }  // namespace mindtorch::analyze

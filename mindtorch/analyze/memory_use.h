@@ -62,8 +62,8 @@ class MemoryTotals {
     std::vector<std::uint32_t> reports;  // in order of time
   };
 
-  const PerDevice* find(trace::Device device) const;
-  std::int64_t at(const PerDevice& device, std::size_t reports_before) const;
+  // After the reports that are earlier than `time_ns`, or not later.
+  std::int64_t at(trace::Device device, std::int64_t time_ns, bool not_later) const;
 
   const trace::Recording* recording_;
   std::vector<PerDevice> devices_;

@@ -64,10 +64,10 @@ struct EventRow {
   const trace::RecordedOptions& options;
 };
 
-template <std::int64_t MemorySpan::*field>
+template <std::int64_t MemorySpan::*Member>
 Value memory_value(const EventRow& row) {
   const auto span = row.event.memory_span();
-  return span ? Value((*span).*field) : Value();
+  return span ? Value((*span).*Member) : Value();
 }
 
 constexpr auto kEventColumns = std::to_array<TabularColumn<EventRow>>({
