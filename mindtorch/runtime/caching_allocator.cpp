@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "mindtorch/record/hooks.h"
 
@@ -80,6 +81,7 @@ CachingAllocator::~CachingAllocator() {
 MemoryBlock* CachingAllocator::allocate(std::size_t bytes) {
   if (bytes == 0) return nullptr;
   const std::size_t rounded = round_up(bytes, kGranularity);
+  const RawMemory::StreamId stream = memory_.current_stream();
   MemoryBlock* block;
   std::int64_t allocated, reserved;
   {
@@ -90,6 +92,8 @@ MemoryBlock* CachingAllocator::allocate(std::size_t bytes) {
     allocated = stats_.allocated_bytes[kAll].current;
     reserved = stats_.reserved_bytes[kAll].current;
   }
+  const RawMemory::StreamId former = std::exchange(block->stream, stream);
+  if (former != stream && former != 0) memory_.wait_for_stream(former);
   record::record_memory(device_, block->data, static_cast<std::int64_t>(block->counted), allocated, reserved);
   return block;
 }
@@ -175,6 +179,7 @@ MemoryBlock* CachingAllocator::take_large(std::size_t rounded) {
     rest->data = static_cast<char*>(block->data) + rounded;
     rest->capacity = block->capacity - rounded;
     rest->segment = block->segment;
+    rest->stream = block->stream;
     rest->before = block;
     rest->after = block->after;
     if (rest->after != nullptr) rest->after->before = rest.get();
@@ -189,6 +194,10 @@ MemoryBlock* CachingAllocator::take_large(std::size_t rounded) {
 void CachingAllocator::put_large(MemoryBlock* block) {
   const auto absorb_next = [&](MemoryBlock* first) {
     MemoryBlock* second = first->after;
+    if (first->stream == 0)
+      first->stream = second->stream;
+    else if (second->stream != 0 && second->stream != first->stream)
+      first->stream = RawMemory::kEveryStream;
     first->capacity += second->capacity;
     first->after = second->after;
     if (first->after != nullptr) first->after->before = first;

@@ -22,14 +22,18 @@ class HostMemory : public RawMemory {
   }
 };
 
+class HostAddresses final : public AddressMap {
+  void* translate(const void* address) const override { return const_cast<void*>(address); }
+};
+
 class CpuBackend : public DeviceBackend {
  public:
   DeviceType type() const override { return DeviceType::kCpu; }
   Status availability() const override { return Status::ok(); }
   int device_count() const override { return 1; }
   CachingAllocator& allocator(Device) override { return cpu_allocator(); }
-  void launch(Device, const char*, std::function<void()> work) override { work(); }
-  void copy(Device, void* to, const void* from, std::size_t bytes, CopyKind) override {
+  void launch(Device, const char*, Work work) override { work(HostAddresses()); }
+  void copy(Device, void* to, const void* from, std::size_t bytes, CopyKind, bool) override {
     if (bytes != 0) std::memcpy(to, from, bytes);
   }
   void synchronize(Device) override {}

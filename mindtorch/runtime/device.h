@@ -35,9 +35,23 @@ struct Device {
 
 class CachingAllocator;
 
+// How a running kernel follows device addresses. A device may have an address space of its own: host code can hold its addresses but not
+// follow them.
+class AddressMap {
+ public:
+  template <class T>
+  T* operator()(T* address) const {
+    return address != nullptr ? static_cast<T*>(translate(address)) : nullptr;
+  }
+
+ protected:
+  ~AddressMap() = default;
+  virtual void* translate(const void* address) const = 0;
+};
+
 // What a device must be able to do. All functions may be called from any thread; work is ordered by the calling thread's current stream of
-// the device, and functions that take `device` get its index in it. A backend whose memory host code can read and write (the CPU, the
-// reference NPU's workers) executes the runtime's own kernels: see launch() and runtime/launch.h.
+// the device, and functions that take `device` get its index in it. A backend that can run host code (the CPU, the reference NPU's workers)
+// executes the runtime's own kernels: see launch() and runtime/launch.h.
 class DeviceBackend {
  public:
   virtual ~DeviceBackend() = default;
@@ -50,13 +64,15 @@ class DeviceBackend {
   virtual CachingAllocator& allocator(Device device) = 0;
 
   // Runs host code on the current stream, recorded under `kernel` (a string with static life). It may return before the work has run; an
-  // exception that the work throws is raised by the next synchronize(). `work` holds raw device addresses, not tensors.
-  virtual void launch(Device device, const char* kernel, std::function<void()> work) = 0;
+  // exception that the work throws is raised by the next synchronize(). `work` holds device addresses, not tensors, and follows them by way
+  // of the map it is given.
+  using Work = std::function<void(const AddressMap&)>;
+  virtual void launch(Device device, const char* kernel, Work work) = 0;
 
-  // Copies between this device and the host or within the device, ordered by the stream. Host memory must stay valid until the copy is
-  // done; a copy to host memory is done when the call returns.
+  // Copies between this device and the host or within the device, ordered by the stream. Host memory may change or go away once the call
+  // has returned. A copy to host memory is done by then; one from host memory may be under way if it is `non_blocking`.
   enum class CopyKind { kHostToDevice, kDeviceToHost, kDeviceToDevice };
-  virtual void copy(Device device, void* to, const void* from, std::size_t bytes, CopyKind kind) = 0;
+  virtual void copy(Device device, void* to, const void* from, std::size_t bytes, CopyKind kind, bool non_blocking = false) = 0;
 
   // Waits for all work given to the device so far.
   virtual void synchronize(Device device) = 0;

@@ -20,6 +20,9 @@ struct LoopPlan {
   std::array<char*, N> data;                      // null: the value is in `immediate`
   std::array<std::uint64_t, N> immediate;         // a number's bits, in the operand's type
 
+  void map_addresses(const AddressMap& map) {
+    for (char*& each : data) each = map(each);
+  }
   char* operand(std::size_t i) const {
     return data[i] != nullptr ? data[i] : reinterpret_cast<char*>(const_cast<std::uint64_t*>(&immediate[i]));
   }

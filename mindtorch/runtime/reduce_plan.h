@@ -19,6 +19,11 @@ struct ReducePlan {
   Dim kept[kMaxDims], reduced[kMaxDims];           // innermost first
   const char* in = nullptr;
   char* out = nullptr;
+
+  void map_addresses(const AddressMap& map) {
+    in = map(in);
+    out = map(out);
+  }
 };
 
 // `out` has a dimension of size 1 wherever `self` is reduced.

@@ -148,8 +148,9 @@ class Tensor {
   Tensor contiguous() const;
   Tensor detach() const;
   Tensor to(ScalarType dtype, bool copy = false) const;
-  Tensor to(Device device, bool copy = false) const;
-  Tensor to(Device device, ScalarType dtype, bool copy = false) const;
+  // A non-blocking copy from the host may return before it is done; the host tensor may change at once all the same.
+  Tensor to(Device device, bool copy = false, bool non_blocking = false) const;
+  Tensor to(Device device, ScalarType dtype, bool copy = false, bool non_blocking = false) const;
 
   // Views.
   Tensor view(IntArrayRef sizes) const;

@@ -46,7 +46,7 @@ void copy_on_device(const Tensor& self, const Tensor& src) {
 }
 
 // Between devices: bytes move between contiguous tensors; strides and types change where the tensor is.
-void copy_between_devices(const Tensor& self, const Tensor& src) {
+void copy_between_devices(const Tensor& self, const Tensor& src, bool non_blocking) {
   Tensor from = src.expand(self.sizes());
   if (from.dtype() != self.dtype() || !from.is_contiguous()) {
     Tensor packed = new_tensor(self.sizes(), self.dtype(), src.device());
@@ -58,25 +58,24 @@ void copy_between_devices(const Tensor& self, const Tensor& src) {
   if (to.device().is_cpu()) {
     device_backend(from.device()).copy(from.device(), to.data_ptr(), from.data_ptr(), bytes, DeviceBackend::CopyKind::kDeviceToHost);
   } else if (from.device().is_cpu()) {
-    DeviceBackend& backend = device_backend(to.device());
-    backend.copy(to.device(), to.data_ptr(), from.data_ptr(), bytes, DeviceBackend::CopyKind::kHostToDevice);
-    backend.synchronize(to.device());  // the host tensor may be gone or changed after this call
+    device_backend(to.device())
+        .copy(to.device(), to.data_ptr(), from.data_ptr(), bytes, DeviceBackend::CopyKind::kHostToDevice, non_blocking);
   } else {
     const Tensor host = new_tensor(self.sizes(), self.dtype(), Device());
-    copy_between_devices(host, from);
-    copy_between_devices(to, host);
+    copy_between_devices(host, from, non_blocking);
+    copy_between_devices(to, host, non_blocking);
   }
   if (!to.is_same(self)) copy_on_device(self, to);
 }
 
-Tensor copy__kernel(const Tensor& self, const Tensor& src, bool) {
+Tensor copy__kernel(const Tensor& self, const Tensor& src, bool non_blocking) {
   if (self.is_same(src)) return self;
   if (!is_expandable_to(src.sizes(), self.sizes()))
     throw_error("aten::copy_", "The expanded size of the tensor {} must match the existing size {}", to_string(self.sizes()),
                 to_string(src.sizes()));
   check_writable(self, "aten::copy_");
   if (self.device() != src.device())
-    copy_between_devices(self, src);
+    copy_between_devices(self, src, non_blocking);
   else if (self.storage() == src.storage() && !(self.strides() == src.strides() && self.storage_offset() == src.storage_offset()))
     copy_on_device(self, clone(src));
   else
@@ -194,9 +193,9 @@ Tensor Tensor::clone() const { return clone_op(*this, std::nullopt); }
 Tensor Tensor::contiguous() const { return is_contiguous() ? *this : contiguous_op(*this, MemoryFormat::kContiguous); }
 Tensor Tensor::detach() const { return detach_op(*this); }
 Tensor Tensor::to(ScalarType dtype, bool copy) const { return to_dtype_op(*this, dtype, false, copy, std::nullopt); }
-Tensor Tensor::to(Device device, bool copy) const { return to_device_op(*this, device, dtype(), false, copy, std::nullopt); }
-Tensor Tensor::to(Device device, ScalarType dtype, bool copy) const {
-  return to_device_op(*this, device, dtype, false, copy, std::nullopt);
+Tensor Tensor::to(Device device, bool copy, bool non_blocking) const { return to(device, dtype(), copy, non_blocking); }
+Tensor Tensor::to(Device device, ScalarType dtype, bool copy, bool non_blocking) const {
+  return to_device_op(*this, device, dtype, non_blocking, copy, std::nullopt);
 }
 Scalar Tensor::item() const { return item_op(*this); }
 

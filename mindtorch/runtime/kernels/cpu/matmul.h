@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "mindtorch/runtime/device.h"
 #include "mindtorch/runtime/scalar.h"
 
 namespace mindtorch::cpu {
@@ -12,6 +13,7 @@ struct Matrix {
   void* data;
   std::int64_t rows, columns;
   std::int64_t row_stride, column_stride;
+  void map_addresses(const AddressMap& map) { data = map(data); }
 };
 
 // out = alpha * a b + beta * out. One stride of each matrix is 1 (or its dimension has one element); rows of `out` are contiguous.
@@ -21,6 +23,7 @@ void gemm(ScalarType type, const Matrix& out, const Matrix& a, const Matrix& b, 
 // The same for `count` products; batch strides in elements, one for each of out, a, b.
 struct BatchStrides {
   std::int64_t out, a, b;
+  void map_addresses(const AddressMap&) {}
 };
 void batched_gemm(ScalarType type, std::int64_t count, const BatchStrides& strides, const Matrix& out, const Matrix& a, const Matrix& b,
                   const Scalar& alpha, const Scalar& beta);
