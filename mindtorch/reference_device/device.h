@@ -87,6 +87,8 @@ Result launch(Stream* stream, std::string_view name, Kernel kernel, std::uint64_
 // Host memory must stay as it is until the copy has run. Ranges are checked before the call returns.
 Result copy_async(void* to, const void* from, std::size_t bytes, CopyKind kind, Stream* stream) noexcept;
 Result set_async(void* to, int value, std::size_t bytes, Stream* stream) noexcept;
+// Host code that runs when the stream gets there, also after a failure; it is no activity of the device.
+Result call_host(Stream* stream, std::function<void()> function) noexcept;
 
 // --- events ----------------------------------------------------------------------------------------------------------------------------
 

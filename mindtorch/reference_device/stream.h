@@ -24,8 +24,8 @@ struct Task {
   std::uint64_t correlation = 0;
   std::uint32_t launched_by = 0;  // OS thread id
   std::optional<Record> record;   // to be completed with times and delivered; nothing if not collected
-  bool is_mark = false;           // the place of an event: takes no time and is no activity
-  bool runs_always = false;       // marks and waits: other streams depend on them, so a failed stream does not skip them
+  bool is_mark = false;           // the place of an event, host code: no activity of the device
+  bool runs_always = false;       // marks and waits: others depend on them, so a failed stream does not skip them
 };
 
 class Stream {

@@ -70,4 +70,11 @@ Result set_async(void* to, int value, std::size_t bytes, Stream* stream) noexcep
   return call.submit(*stream, {.name = "Memset", .body = std::move(body)}, kMemsetActivity, record);
 }
 
+Result call_host(Stream* stream, std::function<void()> function) noexcept {
+  if (stream == nullptr || !function) return Result::kInvalidArgument;
+  ApiCall call(stream->device().driver(), "npuLaunchHostFunc");
+  Kernel body = [function = std::move(function)](const DeviceView&) { function(); };
+  return call.finish(stream->enqueue({.name = "host function", .body = std::move(body), .is_mark = true, .runs_always = true}));
+}
+
 }  // namespace mindtorch::reference_device

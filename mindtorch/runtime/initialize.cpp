@@ -6,6 +6,7 @@
 #include "mindtorch/runtime/cpu_backend.h"
 #include "mindtorch/runtime/dispatch/library.h"
 #include "mindtorch/runtime/embedded_host.h"
+#include "mindtorch/runtime/kernels/npu/npu_backend.h"
 
 namespace mindtorch {
 
@@ -22,6 +23,7 @@ void initialize_runtime() {
   // op.
   std::call_once(once, [] {
     register_cpu_backend();
+    npu::register_npu_backend();
     Library& library = Library::get();
     register_creation_ops(library);
     register_copy_ops(library);

@@ -88,6 +88,21 @@ TEST(Work, FailsTheStreamOfAKernelThatUsesAHostAddress) {
   EXPECT_NE(error_text(main_stream()).find("is not an address of device 0"), std::string::npos);
 }
 
+TEST(Work, CallsTheHostInTheOrderOfTheStreamAndAlsoAfterAFailure) {
+  Powered on;
+  Gate gate;
+  std::vector<int> order;
+  ASSERT_EQ(launch(main_stream(), "hold", gate.kernel()), Result::kSuccess);
+  ASSERT_EQ(call_host(main_stream(), [&] { order.push_back(1); }), Result::kSuccess);
+  ASSERT_EQ(launch(main_stream(), "throw", [](const DeviceView&) { throw 1; }), Result::kSuccess);
+  ASSERT_EQ(launch(main_stream(), "skipped", [&](const DeviceView&) { order.push_back(2); }), Result::kSuccess);
+  ASSERT_EQ(call_host(main_stream(), [&] { order.push_back(3); }), Result::kSuccess);
+  EXPECT_TRUE(order.empty());
+  gate.open();
+  EXPECT_EQ(synchronize(main_stream()), Result::kKernelFailed);
+  EXPECT_EQ(order, (std::vector<int>{1, 3}));
+}
+
 TEST(Work, FreesMemoryOnlyAfterTheWorkThatUsesIt) {
   Powered on;
   int* address = static_cast<int*>(on_device(sizeof(int)));

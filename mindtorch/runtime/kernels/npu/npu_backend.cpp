@@ -1,0 +1,120 @@
+// The NPU as a device of the runtime.
+#include "mindtorch/runtime/kernels/npu/npu_backend.h"
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "mindtorch/runtime/initialize.h"
+
+namespace mindtorch::npu {
+namespace {
+
+constexpr std::size_t kMaxDevices = 64;
+
+constinit thread_local std::array<StreamHandle, kMaxDevices> current_streams{};  // null: the default stream
+
+RawMemory::StreamId to_id(StreamHandle stream) { return reinterpret_cast<RawMemory::StreamId>(stream); }
+
+class NpuMemory final : public RawMemory {
+ public:
+  NpuMemory(Provider& provider, Device device) : provider_(provider), device_(device) {}
+  void* reserve(std::size_t bytes) override { return provider_.allocate(device_.index, bytes); }
+  void release(void* data, std::size_t) override { provider_.release(data); }
+  Amount amount() const override { return provider_.memory(device_.index); }
+  StreamId current_stream() const override { return to_id(current_stream_handle(device_)); }
+  void wait_for_stream(StreamId stream) override {
+    // Which streams a merged block was used on is not known any more. That is rare: wait for all.
+    if (stream == kEveryStream) return provider_.synchronize_device(device_.index);
+    const EventHandle event = provider_.create_event();
+    provider_.record(event, reinterpret_cast<StreamHandle>(stream));
+    provider_.wait(current_stream_handle(device_), event);
+    provider_.destroy(event);
+  }
+
+ private:
+  Provider& provider_;
+  const Device device_;
+};
+
+// Memory of one device. Never destroyed: tensors in static variables outlive everything.
+struct DeviceMemory {
+  DeviceMemory(Provider& provider, Device device) : raw(provider, device), allocator(device, raw) {}
+  NpuMemory raw;
+  CachingAllocator allocator;
+};
+
+class NpuBackend final : public DeviceBackend {
+ public:
+  DeviceType type() const override { return DeviceType::kNpu; }
+  Status availability() const override {
+    Provider* provider = find_provider();
+    return provider != nullptr ? provider->availability() : Status::unavailable(why_no_provider());
+  }
+  int device_count() const override {
+    Provider* provider = find_provider();
+    return provider != nullptr ? provider->device_count() : 0;
+  }
+  CachingAllocator& allocator(Device device) override { return allocator_of(device); }
+  void launch(Device device, const char* kernel, Work work) override {
+    find_provider()->launch(current_stream_handle(device), kernel, std::move(work));
+  }
+  void copy(Device device, void* to, const void* from, std::size_t bytes, CopyKind kind, bool non_blocking) override;
+  void synchronize(Device device) override { find_provider()->synchronize_device(device.index); }
+};
+
+void NpuBackend::copy(Device device, void* to, const void* from, std::size_t bytes, CopyKind kind, bool non_blocking) {
+  if (bytes == 0) return;
+  Provider& provider = *find_provider();
+  const StreamHandle stream = current_stream_handle(device);
+  if (kind != CopyKind::kHostToDevice || !non_blocking) {
+    provider.copy(stream, to, from, bytes, kind);
+    if (kind != CopyKind::kDeviceToDevice) provider.synchronize(stream);
+    return;
+  }
+  // The caller may change its memory at once: the device reads a copy, which goes away when the stream is past it.
+  std::shared_ptr<std::byte[]> staged(new std::byte[bytes]);
+  std::memcpy(staged.get(), from, bytes);
+  provider.copy(stream, to, staged.get(), bytes, kind);
+  provider.call_host(stream, [staged] {});
+}
+
+}  // namespace
+
+void register_npu_backend() {
+  static auto& backend = *new NpuBackend();
+  register_device_backend(backend);
+}
+
+Provider& provider_of(Device device) {
+  initialize_runtime();
+  device_backend(device);  // throws if there is none, or no such device
+  return *find_provider();
+}
+
+CachingAllocator& allocator_of(Device device) {
+  static auto& mutex = *new std::mutex();
+  static auto& memories = *new std::array<std::unique_ptr<DeviceMemory>, kMaxDevices>();
+  static auto& made = *new std::array<std::atomic<CachingAllocator*>, kMaxDevices>();
+  std::atomic<CachingAllocator*>& entry = made.at(device.index);
+  if (CachingAllocator* allocator = entry.load(std::memory_order_acquire)) [[likely]]
+    return *allocator;
+  Provider& provider = provider_of(device);
+  std::lock_guard lock(mutex);
+  auto& memory = memories.at(device.index);
+  if (!memory) memory = std::make_unique<DeviceMemory>(provider, device);
+  entry.store(&memory->allocator, std::memory_order_release);
+  return memory->allocator;
+}
+
+StreamHandle current_stream_handle(Device device) {
+  const StreamHandle stream = current_streams[device.index];
+  return stream != nullptr ? stream : find_provider()->default_stream(device.index);
+}
+
+void set_current_stream_handle(Device device, StreamHandle stream) { current_streams.at(device.index) = stream; }
+
+}  // namespace mindtorch::npu

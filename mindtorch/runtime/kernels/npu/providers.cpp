@@ -1,0 +1,32 @@
+// The list of providers, and which one is used.
+#include <atomic>
+
+#include "mindtorch/runtime/kernels/npu/provider.h"
+#include "mindtorch/runtime/kernels/npu/reference_provider.h"
+
+namespace mindtorch::npu {
+
+const std::vector<Provider*>& providers() {
+  // The reference device first: it is there only if somebody asked for it, and then it is what they want.
+  static const auto& all = *new std::vector<Provider*>{&reference_provider()};
+  return all;
+}
+
+Provider* find_provider() {
+  static std::atomic<Provider*> chosen{nullptr};
+  if (Provider* provider = chosen.load(std::memory_order_acquire)) return provider;
+  for (Provider* provider : providers()) {
+    if (!provider->availability()) continue;
+    chosen.store(provider, std::memory_order_release);
+    return provider;
+  }
+  return nullptr;
+}
+
+std::string why_no_provider() {
+  std::string reasons;
+  for (Provider* provider : providers()) reasons += fmt::format("; {}: {}", provider->name(), provider->availability().reason());
+  return "this machine has no NPU that can be used" + reasons;
+}
+
+}  // namespace mindtorch::npu

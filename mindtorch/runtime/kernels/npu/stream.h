@@ -1,0 +1,71 @@
+// Streams and events of NPUs, as in torch.cuda: work of one stream runs in order, streams run side by side, events order them.
+#pragma once
+
+#include <memory>
+
+#include "mindtorch/runtime/device.h"
+#include "mindtorch/runtime/kernels/npu/provider.h"
+
+namespace mindtorch::npu {
+
+class Event;
+
+// A handle; copies are the same stream.
+class Stream {
+ public:
+  // One of the device's pool of 32, each in turn. Memory that a stream uses may be reused by work of the stream it was allocated for as
+  // soon as the tensor is gone: wait for the stream before that.
+  explicit Stream(Device device = kNPU);
+  static Stream current(Device device = kNPU);
+  static Stream default_of(Device device = kNPU);
+
+  Device device() const { return device_; }
+  int id() const;  // as on the timeline; 1 is the default stream
+  // True if nothing is queued or running. Like synchronize() it throws if work failed.
+  bool query() const;
+  void synchronize() const;
+  void wait_event(const Event& event) const;
+  // From here on this stream's work runs after what `other` has been given so far.
+  void wait_stream(const Stream& other) const;
+  Event record_event() const;
+
+  StreamHandle handle() const { return handle_; }
+  friend bool operator==(const Stream& a, const Stream& b) { return a.handle_ == b.handle_; }
+
+ private:
+  Stream(Device device, StreamHandle handle) : device_(device), handle_(handle) {}
+  Device device_;
+  StreamHandle handle_;
+};
+
+// A place on a stream. Copies are the same event.
+class Event {
+ public:
+  Event();
+  void record(const Stream& stream = Stream::current()) const;
+  void wait(const Stream& stream = Stream::current()) const;
+  bool query() const;
+  void synchronize() const;
+  // Milliseconds on the device's clock, from this event to `end`.
+  double elapsed_time(const Event& end) const;
+
+  EventHandle handle() const { return handle_.get(); }
+
+ private:
+  std::shared_ptr<EventObject> handle_;
+};
+
+// This thread's work on the stream's device goes to the stream, until the end of the scope.
+class StreamGuard {
+ public:
+  explicit StreamGuard(const Stream& stream);
+  ~StreamGuard();
+  StreamGuard(const StreamGuard&) = delete;
+  StreamGuard& operator=(const StreamGuard&) = delete;
+
+ private:
+  Device device_;
+  StreamHandle former_;
+};
+
+}  // namespace mindtorch::npu
