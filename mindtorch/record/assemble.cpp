@@ -74,8 +74,7 @@ std::vector<trace::TrackId> track_column(const trace::Recording& recording) {
 }
 
 bool took_part(const SealedLog& log) {
-  const auto holds_something = [](const Segment& segment) { return segment.used > 0 || !segment.side.empty(); };
-  return std::any_of(log.segments.begin(), log.segments.end(), holds_something) || log.refused > 0;
+  return log.refused > 0 || std::any_of(log.segments.begin(), log.segments.end(), [](const Segment& segment) { return !segment.empty(); });
 }
 
 }  // namespace

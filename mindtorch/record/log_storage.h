@@ -35,7 +35,7 @@ struct Segment {
   std::vector<SideChunk> side;
   bool stays_with_thread = false;  // after stop, the thread may still write here: see Registry::close
 
-  std::size_t bytes() const { return (1 + side.size()) * kBlockBytes; }
+  bool empty() const { return used == 0 && side.empty(); }
 };
 
 // True if a scope in the segment is still open: its thread will write the end, so the memory must stay.

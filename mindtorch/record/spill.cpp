@@ -128,7 +128,8 @@ void SpillWriter::write_ends() {
 trace::Recording SpillWriter::finish(const Ingredients& rest, trace::Recording summary) {
   end_thread();
   for (const SealedLog& log : rest.logs) {
-    for (const Segment& segment : log.segments) write({log.thread, segment, false, {}});
+    for (const Segment& segment : log.segments)
+      if (!segment.empty()) write({log.thread, segment, false, {}});
     add_log_losses(log, summary);
   }
   write_ends();
