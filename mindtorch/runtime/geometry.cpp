@@ -105,14 +105,37 @@ std::int64_t wrap_dim(std::int64_t dim, std::int64_t dims, std::string_view op) 
   return dim < 0 ? dim + range : dim;
 }
 
-bool is_dense(IntArrayRef sizes, IntArrayRef strides) {
-  std::array<std::size_t, kMaxDims> order;
-  std::size_t count = 0;
+namespace {
+
+// Dimensions of more than one element, innermost first; false if there is a dimension of none.
+bool dims_by_stride(IntArrayRef sizes, IntArrayRef strides, std::array<std::size_t, kMaxDims>& order, std::size_t& count) {
+  count = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] == 0) return true;
+    if (sizes[i] == 0) return false;
     if (sizes[i] > 1) order[count++] = i;
   }
-  std::sort(order.begin(), order.begin() + count, [&](std::size_t a, std::size_t b) { return strides[a] < strides[b]; });
+  std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), [&](std::size_t a, std::size_t b) { return strides[a] < strides[b]; });
+  return true;
+}
+
+}  // namespace
+
+bool may_overlap(IntArrayRef sizes, IntArrayRef strides) {
+  std::array<std::size_t, kMaxDims> order;
+  std::size_t count;
+  if (!dims_by_stride(sizes, strides, order, count)) return false;
+  std::int64_t reach = 0;  // how far the inner dimensions extend
+  for (std::size_t i = 0; i < count; ++i) {
+    if (strides[order[i]] <= reach) return true;
+    reach += (sizes[order[i]] - 1) * strides[order[i]];
+  }
+  return false;
+}
+
+bool is_dense(IntArrayRef sizes, IntArrayRef strides) {
+  std::array<std::size_t, kMaxDims> order;
+  std::size_t count;
+  if (!dims_by_stride(sizes, strides, order, count)) return true;
   std::int64_t expected = 1;
   for (std::size_t i = 0; i < count; ++i) {
     if (strides[order[i]] != expected) return false;

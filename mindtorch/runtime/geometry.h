@@ -32,6 +32,9 @@ DimVector infer_size(IntArrayRef sizes, std::int64_t numel, std::string_view op)
 // 0 <= result < dims from a dimension that may be negative; a zero-dimensional tensor has dimension 0 too. Throws OutOfRange.
 std::int64_t wrap_dim(std::int64_t dim, std::int64_t dims, std::string_view op);
 
+// True if two elements may share memory (exact for strides of views, conservative for others).
+bool may_overlap(IntArrayRef sizes, IntArrayRef strides);
+
 // True if no two elements share memory and there are no gaps: strides are a permutation of contiguous ones.
 bool is_dense(IntArrayRef sizes, IntArrayRef strides);
 

@@ -12,10 +12,19 @@ namespace mindtorch {
 
 void register_creation_ops(Library& library);
 void register_copy_ops(Library& library);
+void register_random_ops(Library& library);
+void register_sequence_ops(Library& library);
 void register_arithmetic_ops(Library& library);
+void register_unary_ops(Library& library);
+void register_comparison_ops(Library& library);
+void register_power_ops(Library& library);
 void register_reduction_ops(Library& library);
+void register_extremum_ops(Library& library);
 void register_matmul_ops(Library& library);
 void register_view_ops(Library& library);
+void register_slicing_ops(Library& library);
+void register_joining_ops(Library& library);
+void register_indexing_ops(Library& library);
 
 void initialize_runtime() {
   static std::once_flag once;
@@ -27,10 +36,19 @@ void initialize_runtime() {
     Library& library = Library::get();
     register_creation_ops(library);
     register_copy_ops(library);
+    register_random_ops(library);
+    register_sequence_ops(library);
     register_arithmetic_ops(library);
+    register_unary_ops(library);
+    register_comparison_ops(library);
+    register_power_ops(library);
     register_reduction_ops(library);
+    register_extremum_ops(library);
     register_matmul_ops(library);
     register_view_ops(library);
+    register_slicing_ops(library);
+    register_joining_ops(library);
+    register_indexing_ops(library);
     register_embedded_host();
   });
 }

@@ -38,39 +38,48 @@ struct LoopOperand {
 template <std::size_t N>
 LoopPlan<N> make_loop_plan(IntArrayRef sizes, const std::array<LoopOperand, N>& operands);
 
-// Calls loop(pointers, strides, n) for each innermost run, in parallel if it is worth it.
+// Calls loop(pointers, strides, n) for the innermost runs [from, to), one after the other.
+template <std::size_t N, class Loop>
+void walk_rows(const LoopPlan<N>& plan, std::int64_t from, std::int64_t to, const Loop& loop) {
+  std::int64_t counter[kMaxDims];
+  std::array<char*, N> at;
+  for (std::size_t i = 0; i < N; ++i) at[i] = plan.operand(i);
+  std::int64_t rest = from;
+  for (int d = 1; d < plan.dims; ++d) {
+    counter[d] = rest % plan.sizes[d];
+    rest /= plan.sizes[d];
+    for (std::size_t i = 0; i < N; ++i) at[i] += counter[d] * plan.strides[d][i];
+  }
+  for (std::int64_t row = from; row < to; ++row) {
+    loop(at, plan.strides[0], plan.sizes[0]);
+    for (int d = 1; d < plan.dims; ++d) {
+      for (std::size_t i = 0; i < N; ++i) at[i] += plan.strides[d][i];
+      if (++counter[d] < plan.sizes[d]) break;
+      for (std::size_t i = 0; i < N; ++i) at[i] -= plan.sizes[d] * plan.strides[d][i];
+      counter[d] = 0;
+    }
+  }
+}
+
+// All of them on this thread: for loops whose elements depend on each other.
+template <std::size_t N, class Loop>
+void run_loop_serially(const LoopPlan<N>& plan, const Loop& loop) {
+  if (plan.numel != 0) walk_rows(plan, 0, plan.numel / plan.sizes[0], loop);
+}
+
+// All of them, in parallel if it is worth it.
 template <std::size_t N, class Loop>
 void run_loop(const LoopPlan<N>& plan, const Loop& loop) {
-  const std::int64_t inner = plan.sizes[0];
-  std::array<char*, N> start;
-  for (std::size_t i = 0; i < N; ++i) start[i] = plan.operand(i);
   if (plan.numel == 0) return;
-  if (plan.dims == 1) {
-    return parallel_for(0, inner, kParallelGrain, [&](std::int64_t from, std::int64_t to) {
-      std::array<char*, N> at;
-      for (std::size_t i = 0; i < N; ++i) at[i] = start[i] + from * plan.strides[0][i];
-      loop(at, plan.strides[0], to - from);
-    });
+  const std::int64_t inner = plan.sizes[0];
+  if (plan.dims > 1) {
+    return parallel_for(0, plan.numel / inner, kParallelGrain / inner + 1,
+                        [&](std::int64_t from, std::int64_t to) { walk_rows(plan, from, to, loop); });
   }
-  const std::int64_t rows = plan.numel / inner;
-  parallel_for(0, rows, kParallelGrain / inner + 1, [&](std::int64_t from, std::int64_t to) {
-    std::int64_t counter[kMaxDims];
-    std::array<char*, N> at = start;
-    std::int64_t rest = from;
-    for (int d = 1; d < plan.dims; ++d) {
-      counter[d] = rest % plan.sizes[d];
-      rest /= plan.sizes[d];
-      for (std::size_t i = 0; i < N; ++i) at[i] += counter[d] * plan.strides[d][i];
-    }
-    for (std::int64_t row = from; row < to; ++row) {
-      loop(at, plan.strides[0], inner);
-      for (int d = 1; d < plan.dims; ++d) {
-        for (std::size_t i = 0; i < N; ++i) at[i] += plan.strides[d][i];
-        if (++counter[d] < plan.sizes[d]) break;
-        for (std::size_t i = 0; i < N; ++i) at[i] -= plan.sizes[d] * plan.strides[d][i];
-        counter[d] = 0;
-      }
-    }
+  parallel_for(0, inner, kParallelGrain, [&](std::int64_t from, std::int64_t to) {
+    std::array<char*, N> at;
+    for (std::size_t i = 0; i < N; ++i) at[i] = plan.operand(i) + from * plan.strides[0][i];
+    loop(at, plan.strides[0], to - from);
   });
 }
 

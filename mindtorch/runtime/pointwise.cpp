@@ -53,7 +53,7 @@ template <std::size_t N>
 bool is_simple(const std::array<Operand, N>& inputs, const Tensor& first, ScalarType type) {
   if (!first.is_contiguous()) return false;
   for (const Operand& input : inputs)
-    if (input.tensor == nullptr || input.tensor->dtype() != type || !input.tensor->is_contiguous() ||
+    if (input.tensor == nullptr || (input.is_converted && input.tensor->dtype() != type) || !input.tensor->is_contiguous() ||
         input.tensor->sizes() != first.sizes() || input.tensor->device() != first.device() || overlaps_in_part(first, *input.tensor))
       return false;
   return true;
@@ -100,13 +100,10 @@ Device common_device(std::initializer_list<const Tensor*> tensors, std::string_v
 }
 
 void check_writable(const Tensor& out, std::string_view op) {
-  if (out.is_contiguous()) return;
-  for (std::int64_t d = 0; d < out.dim(); ++d)
-    if (out.sizes()[d] > 1 && out.strides()[d] == 0)
-      throw_error(op,
-                  "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please "
-                  "clone() the tensor "
-                  "before performing the operation.");
+  if (!out.is_contiguous() && may_overlap(out.sizes(), out.strides()))
+    throw_error(op,
+                "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor "
+                "before performing the operation.");
 }
 
 template <std::size_t N>
@@ -125,7 +122,7 @@ void Pointwise<N>::make(std::string_view op, const std::array<Operand, N>& input
     plan.strides[0][0] = static_cast<std::int64_t>(element_size(out_type));
     for (std::size_t i = 0; i < N; ++i) {
       plan.data[i + 1] = static_cast<char*>(inputs[i].tensor->data_ptr());
-      plan.strides[0][i + 1] = static_cast<std::int64_t>(element_size(compute));
+      plan.strides[0][i + 1] = static_cast<std::int64_t>(inputs[i].tensor->element_size());
     }
     return;
   }
@@ -153,9 +150,9 @@ void Pointwise<N>::make(std::string_view op, const std::array<Operand, N>& input
     if (tensor == nullptr) {
       operands[i + 1].immediate = number_bits(inputs[i].scalar, compute);
     } else if (tensor->device() != device) {  // a zero-dimensional CPU tensor
-      operands[i + 1].immediate = number_bits(tensor->item(), compute);
+      operands[i + 1].immediate = number_bits(tensor->item(), inputs[i].is_converted ? compute : tensor->dtype());
     } else {
-      if (tensor->dtype() != compute) {
+      if (inputs[i].is_converted && tensor->dtype() != compute) {
         converted_[i] = tensor->to(compute);
         tensor = &converted_[i];
       } else if (written != nullptr && overlaps_in_part(out, *tensor)) {

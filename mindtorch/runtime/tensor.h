@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -130,15 +131,104 @@ class Tensor {
   Tensor reciprocal() const;
   Tensor reciprocal_() const;
 
+  // Functions of one element.
+  Tensor abs() const;
+  Tensor abs_() const;
+  Tensor sign() const;
+  Tensor sign_() const;
+  Tensor relu() const;
+  Tensor relu_() const;
+  Tensor floor() const;
+  Tensor floor_() const;
+  Tensor ceil() const;
+  Tensor ceil_() const;
+  Tensor round() const;
+  Tensor round_() const;
+  Tensor trunc() const;
+  Tensor trunc_() const;
+  Tensor exp() const;
+  Tensor exp_() const;
+  Tensor expm1() const;
+  Tensor expm1_() const;
+  Tensor log() const;
+  Tensor log_() const;
+  Tensor log1p() const;
+  Tensor log1p_() const;
+  Tensor log2() const;
+  Tensor log2_() const;
+  Tensor sqrt() const;
+  Tensor sqrt_() const;
+  Tensor rsqrt() const;
+  Tensor rsqrt_() const;
+  Tensor sin() const;
+  Tensor sin_() const;
+  Tensor cos() const;
+  Tensor cos_() const;
+  Tensor tanh() const;
+  Tensor tanh_() const;
+  Tensor sigmoid() const;
+  Tensor sigmoid_() const;
+  Tensor erf() const;
+  Tensor erf_() const;
+  Tensor square() const;
+  Tensor logical_not() const;
+  Tensor isnan() const;
+  Tensor isinf() const;
+  Tensor isfinite() const;
+
+  // Comparisons and choices.
+  Tensor eq(const Tensor& other) const;
+  Tensor eq(const Scalar& other) const;
+  Tensor ne(const Tensor& other) const;
+  Tensor ne(const Scalar& other) const;
+  Tensor lt(const Tensor& other) const;
+  Tensor lt(const Scalar& other) const;
+  Tensor le(const Tensor& other) const;
+  Tensor le(const Scalar& other) const;
+  Tensor gt(const Tensor& other) const;
+  Tensor gt(const Scalar& other) const;
+  Tensor ge(const Tensor& other) const;
+  Tensor ge(const Scalar& other) const;
+  Tensor masked_fill(const Tensor& mask, const Scalar& value) const;
+  Tensor masked_fill_(const Tensor& mask, const Scalar& value) const;
+  Tensor clamp(const std::optional<Scalar>& min, const std::optional<Scalar>& max = std::nullopt) const;
+  Tensor clamp_(const std::optional<Scalar>& min, const std::optional<Scalar>& max = std::nullopt) const;
+  Tensor clamp_min(const Scalar& min) const;
+  Tensor clamp_max(const Scalar& max) const;
+  Tensor pow(const Tensor& exponent) const;
+  Tensor pow(const Scalar& exponent) const;
+  Tensor pow_(const Scalar& exponent) const;
+  Tensor addcmul_(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) const;
+  Tensor addcdiv_(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) const;
+  Tensor lerp_(const Tensor& end, const Scalar& weight) const;
+
   // Reductions.
   Tensor sum(std::optional<ScalarType> dtype = std::nullopt) const;
   Tensor sum(IntArrayRef dims, bool keepdim = false, std::optional<ScalarType> dtype = std::nullopt) const;
   Tensor mean(std::optional<ScalarType> dtype = std::nullopt) const;
   Tensor mean(IntArrayRef dims, bool keepdim = false, std::optional<ScalarType> dtype = std::nullopt) const;
 
+  Tensor prod(std::optional<ScalarType> dtype = std::nullopt) const;
+  Tensor prod(std::int64_t dim, bool keepdim = false, std::optional<ScalarType> dtype = std::nullopt) const;
+  Tensor var(std::optional<IntArrayRef> dims = std::nullopt, const std::optional<Scalar>& correction = 1, bool keepdim = false) const;
+  Tensor std(std::optional<IntArrayRef> dims = std::nullopt, const std::optional<Scalar>& correction = 1, bool keepdim = false) const;
+  Tensor norm(const Scalar& p = 2, std::optional<IntArrayRef> dims = std::nullopt, bool keepdim = false) const;
+  Tensor any() const;
+  Tensor all() const;
+  Tensor max() const;
+  Tensor min() const;
+  std::tuple<Tensor, Tensor> max(std::int64_t dim, bool keepdim = false) const;
+  std::tuple<Tensor, Tensor> min(std::int64_t dim, bool keepdim = false) const;
+  Tensor argmax(std::optional<std::int64_t> dim = std::nullopt, bool keepdim = false) const;
+  Tensor argmin(std::optional<std::int64_t> dim = std::nullopt, bool keepdim = false) const;
+  Tensor cumsum(std::int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const;
+
   // Matrix products.
   Tensor mm(const Tensor& mat2) const;
   Tensor bmm(const Tensor& mat2) const;
+  Tensor mv(const Tensor& vec) const;
+  Tensor dot(const Tensor& other) const;
+  Tensor matmul(const Tensor& other) const;
 
   // Copies and conversions.
   Tensor copy_(const Tensor& src, bool non_blocking = false) const;
@@ -165,6 +255,29 @@ class Tensor {
   Tensor squeeze() const;
   Tensor squeeze(std::int64_t dim) const;
   Tensor unsqueeze(std::int64_t dim) const;
+  Tensor select(std::int64_t dim, std::int64_t index) const;
+  Tensor operator[](std::int64_t index) const;
+  Tensor slice(std::int64_t dim = 0, std::optional<std::int64_t> start = std::nullopt, std::optional<std::int64_t> end = std::nullopt,
+               std::int64_t step = 1) const;
+  Tensor narrow(std::int64_t dim, std::int64_t start, std::int64_t length) const;
+  TensorVector split(std::int64_t split_size, std::int64_t dim = 0) const;
+  TensorVector split_with_sizes(IntArrayRef split_sizes, std::int64_t dim = 0) const;
+  TensorVector chunk(std::int64_t chunks, std::int64_t dim = 0) const;
+  TensorVector unbind(std::int64_t dim = 0) const;
+
+  // Elements by index, copies, random numbers.
+  Tensor index_select(std::int64_t dim, const Tensor& index) const;
+  Tensor gather(std::int64_t dim, const Tensor& index) const;
+  Tensor scatter_(std::int64_t dim, const Tensor& index, const Tensor& src) const;
+  Tensor scatter_add_(std::int64_t dim, const Tensor& index, const Tensor& src) const;
+  Tensor index_add_(std::int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha = 1) const;
+  Tensor tril(std::int64_t diagonal = 0) const;
+  Tensor triu(std::int64_t diagonal = 0) const;
+  Tensor repeat(IntArrayRef repeats) const;
+  Tensor uniform_(double from = 0, double to = 1) const;
+  Tensor normal_(double mean = 0, double deviation = 1) const;
+  Tensor random_(std::int64_t from, std::optional<std::int64_t> to = std::nullopt) const;
+  Tensor bernoulli_(double p = 0.5) const;
 
  private:
   [[noreturn]] void fail_data_type(ScalarType asked) const;

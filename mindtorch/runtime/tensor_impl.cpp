@@ -106,6 +106,7 @@ void TensorImpl::replace(IntrusivePtr<Storage> storage, ScalarType dtype, IntArr
 void TensorImpl::forget_base() {
   base_.reset();
   no_grad_view_ = false;
+  set_autograd_key(autograd_ != nullptr);
 }
 
 }  // namespace mindtorch

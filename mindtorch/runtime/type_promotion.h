@@ -10,8 +10,15 @@ namespace mindtorch {
 struct Operand {
   Operand(const Tensor& t) : tensor(&t) {}
   Operand(const Scalar& s) : scalar(s) {}
+  // Not converted to the type of the computation: a mask, an index.
+  static Operand as_is(const Tensor& t) {
+    Operand operand(t);
+    operand.is_converted = false;
+    return operand;
+  }
   const Tensor* tensor = nullptr;
   Scalar scalar;
+  bool is_converted = true;
 };
 
 class ResultType {

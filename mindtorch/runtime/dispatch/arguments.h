@@ -12,6 +12,8 @@
 
 namespace mindtorch {
 
+class Generator;
+
 // ---- schema types ----
 
 template <class T>
@@ -42,6 +44,7 @@ MINDTORCH_SCHEMA_TYPE(std::optional<ScalarType>, SchemaType::Base::kScalarType, 
 MINDTORCH_SCHEMA_TYPE(std::optional<Layout>, SchemaType::Base::kLayout, false, true);
 MINDTORCH_SCHEMA_TYPE(Device, SchemaType::Base::kDevice);
 MINDTORCH_SCHEMA_TYPE(std::optional<Device>, SchemaType::Base::kDevice, false, true);
+MINDTORCH_SCHEMA_TYPE(std::optional<Generator*>, SchemaType::Base::kGenerator, false, true);
 MINDTORCH_SCHEMA_TYPE(std::optional<MemoryFormat>, SchemaType::Base::kMemoryFormat, false, true);
 #undef MINDTORCH_SCHEMA_TYPE
 
@@ -120,6 +123,7 @@ inline void write_input(record::InputWriter& writer, ScalarType type) noexcept {
 inline void write_input(record::InputWriter& writer, Layout layout) noexcept { writer.integer(static_cast<std::int64_t>(layout)); }
 inline void write_input(record::InputWriter& writer, MemoryFormat format) noexcept { writer.integer(static_cast<std::int64_t>(format)); }
 inline void write_input(record::InputWriter& writer, Device) noexcept { writer.other(); }
+inline void write_input(record::InputWriter& writer, Generator*) noexcept { writer.other(); }
 template <class T>
 void write_input(record::InputWriter& writer, const std::optional<T>& value) noexcept {
   if (value)

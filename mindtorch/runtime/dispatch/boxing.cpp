@@ -67,6 +67,10 @@ Device Unboxed<Device>::get(const FunctionSchema& schema, std::size_t argument, 
   return expect<Device>(schema, argument, value);
 }
 
+Generator* Unboxed<Generator*>::get(const FunctionSchema& schema, std::size_t argument, const Value& value) {
+  fail_unboxing(schema, argument, value);  // boxed calls use the default generator
+}
+
 Value boxed(const Scalar& scalar) {
   if (scalar.is_floating_point()) return scalar.to_double();
   if (scalar.is_boolean()) return scalar.to_bool();

@@ -41,6 +41,7 @@ MINDTORCH_UNBOX(ScalarType);
 MINDTORCH_UNBOX(Layout);
 MINDTORCH_UNBOX(MemoryFormat);
 MINDTORCH_UNBOX(Device);
+MINDTORCH_UNBOX(Generator*);
 #undef MINDTORCH_UNBOX
 template <class T>
 struct Unboxed<std::optional<T>> {

@@ -139,6 +139,9 @@ class Parser {
         const Value value = number(text);
         return std::holds_alternative<std::int64_t>(value) ? Value(static_cast<double>(std::get<std::int64_t>(value))) : value;
       }
+      case Base::kScalarType:
+        if (text == "long") return std::int64_t{static_cast<int>(kInt64)};
+        break;
       case Base::kMemoryFormat: return std::int64_t{text == "preserve_format" ? 1 : 0};
       default: break;
     }

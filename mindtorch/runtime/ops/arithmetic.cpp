@@ -1,11 +1,9 @@
 // Addition, subtraction, multiplication, division.
 #include "mindtorch/runtime/ops/arithmetic.h"
 
-#include "mindtorch/runtime/dispatch/library.h"
 #include "mindtorch/runtime/functions.h"
 #include "mindtorch/runtime/kernels/cpu/arithmetic.h"
-#include "mindtorch/runtime/launch.h"
-#include "mindtorch/runtime/ops/in_place.h"
+#include "mindtorch/runtime/ops/pointwise_op.h"
 
 namespace mindtorch {
 
@@ -64,7 +62,8 @@ Tensor add_kernel(const Tensor& self, const Other& other, const Scalar& alpha) {
 
 template <class Other>
 Tensor add__kernel(const Tensor& self, const Other& other, const Scalar& alpha) {
-  const ScalarType type = in_place_type(self, other, "aten::add_");
+  const ScalarType type = result_type(self, other);
+  check_in_place_type(type, self, "aten::add_");
   check_alpha(type, alpha, "aten::add_");
   if (type != self.dtype()) return self.copy_(add_kernel(self, other, alpha));
   Pointwise<2> call("aten::add_", self, {self, other}, type);
@@ -100,23 +99,6 @@ Tensor rsub_scalar_kernel(const Tensor& self, const Scalar& other, const Scalar&
 }
 
 template <class Other>
-Tensor mul_kernel(const Tensor& self, const Other& other) {
-  const ScalarType type = result_type(self, other);
-  Pointwise<2> call("aten::mul", {self, other}, type, type);
-  launch(call.device, "mul", cpu::mul, type, call.plan);
-  return call.out;
-}
-
-template <class Other>
-Tensor mul__kernel(const Tensor& self, const Other& other) {
-  const ScalarType type = in_place_type(self, other, "aten::mul_");
-  if (type != self.dtype()) return self.copy_(mul_kernel(self, other));
-  Pointwise<2> call("aten::mul_", self, {self, other}, type);
-  launch(call.device, "mul_", cpu::mul, type, call.plan);
-  return self;
-}
-
-template <class Other>
 Tensor div_kernel(const Tensor& self, const Other& other) {
   const ScalarType type = floating_type(result_type(self, other));
   Pointwise<2> call("aten::div", {self, other}, type, type);
@@ -136,32 +118,11 @@ Tensor div__kernel(const Tensor& self, const Other& other) {
 
 Tensor neg_kernel(const Tensor& self) {
   if (self.dtype() == kBool)
-    throw_error("aten::neg",
-                "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
-                "`logical_not()` operator instead.");
-  Pointwise<1> call("aten::neg", {self}, self.dtype(), self.dtype());
-  launch(call.device, "neg", cpu::neg, call.type, call.plan);
-  return call.out;
-}
-
-Tensor neg__kernel(const Tensor& self) {
-  Pointwise<1> call("aten::neg_", self, {self}, self.dtype());
-  launch(call.device, "neg_", cpu::neg, call.type, call.plan);
-  return self;
-}
-
-Tensor reciprocal_kernel(const Tensor& self) {
-  const ScalarType type = floating_type(self.dtype());
-  Pointwise<1> call("aten::reciprocal", {self}, type, type);
-  launch(call.device, "reciprocal", cpu::reciprocal, type, call.plan);
-  return call.out;
-}
-
-Tensor reciprocal__kernel(const Tensor& self) {
-  check_in_place_type(floating_type(self.dtype()), self, "aten::reciprocal_");
-  Pointwise<1> call("aten::reciprocal_", self, {self}, self.dtype());
-  launch(call.device, "reciprocal_", cpu::reciprocal, call.type, call.plan);
-  return self;
+    throw_error(
+        "aten::neg",
+        "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` "
+        "operator instead.");
+  return unary_kernel<"aten::neg", cpu::neg>(self);
 }
 
 // ---- derivatives ----
@@ -234,23 +195,9 @@ struct DivScalarBackward {
   void operator()(Gradients& grads, const Tensor& grad) { grads.set(0, grad / divisor); }
 };
 
-struct NegBackward0 {
-  static constexpr std::string_view kName = "NegBackward0";
-  NegBackward0(InputNeeds, const Tensor&) {}
-  void operator()(Gradients& grads, const Tensor& grad) { grads.set(0, grad.neg()); }
-};
-
-struct ReciprocalBackward0 {
-  static constexpr std::string_view kName = "ReciprocalBackward0";
-  SavedVariable result;
-  ReciprocalBackward0(InputNeeds, const Tensor&) {}
-  void save_result(const Tensor& value) { result = SavedVariable(value, true); }
-  auto saved() { return std::tie(result); }
-  void operator()(Gradients& grads, const Tensor& grad) {
-    const Tensor value = grads.unpack(result);
-    grads.set(0, -grad * (value * value));
-  }
-};
+using NegBackward0 = GradientOf<"NegBackward0", [](const Tensor& grad) { return -grad; }>;
+using ReciprocalBackward0 =
+    GradientOfResult<"ReciprocalBackward0", [](const Tensor& grad, const Tensor& result) { return -grad * (result * result); }>;
 
 }  // namespace
 
@@ -299,18 +246,20 @@ void register_arithmetic_ops(Library& library) {
   library.define<sub_scalar_op>().kernel<sub_kernel<Scalar>>().autograd<SubBackward0>();
   library.define<sub__scalar_op>().kernel<sub__kernel<Scalar>>().autograd<SubBackward0>();
   library.define<rsub_scalar_op>().kernel<rsub_scalar_kernel>().autograd<RsubBackward1>();
-  library.define<mul_op>().kernel<mul_kernel<Tensor>>().autograd<MulBackward0>();
-  library.define<mul__op>().kernel<mul__kernel<Tensor>>().autograd<MulBackward0>();
-  library.define<mul_scalar_op>().kernel<mul_kernel<Scalar>>().autograd<MulScalarBackward>();
-  library.define<mul__scalar_op>().kernel<mul__kernel<Scalar>>().autograd<MulScalarBackward>();
+  library.define<mul_op>().kernel<binary_kernel<"aten::mul", cpu::mul, Tensor>>().autograd<MulBackward0>();
+  library.define<mul__op>().kernel<binary_in_place_kernel<"aten::mul_", cpu::mul, Tensor>>().autograd<MulBackward0>();
+  library.define<mul_scalar_op>().kernel<binary_kernel<"aten::mul", cpu::mul, Scalar>>().autograd<MulScalarBackward>();
+  library.define<mul__scalar_op>().kernel<binary_in_place_kernel<"aten::mul_", cpu::mul, Scalar>>().autograd<MulScalarBackward>();
   library.define<div_op>().kernel<div_kernel<Tensor>>().autograd<DivBackward0>();
   library.define<div__op>().kernel<div__kernel<Tensor>>().autograd<DivBackward0>();
   library.define<div_scalar_op>().kernel<div_kernel<Scalar>>().autograd<DivScalarBackward>();
   library.define<div__scalar_op>().kernel<div__kernel<Scalar>>().autograd<DivScalarBackward>();
   library.define<neg_op>().kernel<neg_kernel>().autograd<NegBackward0>();
-  library.define<neg__op>().kernel<neg__kernel>().autograd<NegBackward0>();
-  library.define<reciprocal_op>().kernel<reciprocal_kernel>().autograd<ReciprocalBackward0>();
-  library.define<reciprocal__op>().kernel<reciprocal__kernel>().autograd<ReciprocalBackward0>();
+  library.define<neg__op>().kernel<unary_in_place_kernel<"aten::neg_", cpu::neg, false>>().autograd<NegBackward0>();
+  library.define<reciprocal_op>().kernel<floating_unary_kernel<"aten::reciprocal", cpu::reciprocal>>().autograd<ReciprocalBackward0>();
+  library.define<reciprocal__op>()
+      .kernel<unary_in_place_kernel<"aten::reciprocal_", cpu::reciprocal, true>>()
+      .autograd<ReciprocalBackward0>();
 }
 
 }  // namespace mindtorch

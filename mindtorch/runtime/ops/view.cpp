@@ -1,6 +1,8 @@
 // Views: other shapes and orders of the same memory.
 #include "mindtorch/runtime/ops/view.h"
 
+#include <algorithm>
+
 #include "mindtorch/runtime/dispatch/library.h"
 #include "mindtorch/runtime/functions.h"
 #include "mindtorch/runtime/geometry.h"
@@ -41,6 +43,12 @@ Tensor view_kernel(const Tensor& self, IntArrayRef size) {
                 "Use .reshape(...) instead.",
                 to_string(sizes), to_string(self.sizes()), to_string(self.strides()));
   return make_view(self, sizes, *strides);
+}
+
+Tensor unsafe_view_kernel(const Tensor& self, IntArrayRef size) {
+  const Tensor result = view_kernel(self, size);
+  result.impl()->forget_base();
+  return result;
 }
 
 Tensor reshape_composite(const Tensor& self, IntArrayRef shape) {
@@ -227,9 +235,22 @@ struct AsStridedBackward0 {
         strides(stride),
         offset(at ? *at - self.storage_offset() : 0) {}
   void operator()(Gradients& grads, const Tensor& grad) {
-    Tensor whole = empty_strided(self_sizes, self_strides, grad.options()).zero_();
-    whole.as_strided(sizes, strides, offset).copy_(grad);
-    grads.set(0, whole);
+    if (!may_overlap(sizes, strides)) {
+      Tensor whole = empty_strided(self_sizes, self_strides, grad.options()).zero_();
+      whole.as_strided(sizes, strides, offset).copy_(grad);
+      return grads.set(0, whole);
+    }
+    // An element that was read several times gets the sum of its gradients.
+    const std::int64_t span = std::max(extent(self_sizes, self_strides), offset + extent(sizes, strides));
+    const Tensor places = arange(span, {.device = grad.device()}).as_strided(sizes, strides, offset).reshape({-1});
+    const Tensor memory = index_add(zeros({span}, grad.options()), 0, places, grad.reshape({-1}));
+    grads.set(0, memory.as_strided(self_sizes, self_strides, 0));
+  }
+  // Elements between the first and the last, both included.
+  static std::int64_t extent(IntArrayRef shape, IntArrayRef steps) {
+    std::int64_t last = 0;
+    for (std::size_t i = 0; i < shape.size(); ++i) last += (shape[i] - 1) * steps[i];
+    return last + 1;
   }
 };
 
@@ -242,6 +263,7 @@ Tensor squeeze(const Tensor& self) { return squeeze_op(self); }
 Tensor squeeze(const Tensor& self, std::int64_t dim) { return squeeze_dim_op(self, dim); }
 Tensor unsqueeze(const Tensor& self, std::int64_t dim) { return unsqueeze_op(self, dim); }
 Tensor flatten(const Tensor& self, std::int64_t start_dim, std::int64_t end_dim) { return flatten_op(self, start_dim, end_dim); }
+Tensor unsafe_view(const Tensor& self, IntArrayRef sizes) { return unsafe_view_op(self, sizes); }
 
 Tensor sum_to(const Tensor& grad, IntArrayRef sizes) {
   const std::size_t added = grad.sizes().size() - sizes.size();
@@ -270,7 +292,7 @@ Tensor Tensor::unsqueeze(std::int64_t dim) const { return unsqueeze_op(*this, di
 
 void register_view_ops(Library& library) {
   library.define<view_op>().kernel<view_kernel>().autograd<ViewBackward0>();
-  library.define<unsafe_view_op>().kernel<view_kernel>().autograd<UnsafeViewBackward0>();
+  library.define<unsafe_view_op>().kernel<unsafe_view_kernel>().autograd<UnsafeViewBackward0>();
   library.define<reshape_op>().composite<reshape_composite>();
   library.define<flatten_op>().composite<flatten_composite>();
   library.define<expand_op>().kernel<expand_kernel>().autograd<ExpandBackward0>();

@@ -87,7 +87,13 @@ void batched_gemm(ScalarType type, std::int64_t count, const BatchStrides& strid
     moved.data = static_cast<char*>(m.data) + offset * element;
     return moved;
   };
-  for (std::int64_t i = 0; i < count; ++i) gemm(type, at(out, i * strides.out), at(a, i * strides.a), at(b, i * strides.b), alpha, beta);
+  // Products below this size BLAS computes on one thread: share them out. Larger ones are left to its own threads.
+  constexpr std::int64_t kBlasSerial = 64 * 64 * 64;
+  const std::int64_t work = out.rows * out.columns * a.columns;
+  const std::int64_t grain = work > kBlasSerial ? count : kParallelGrain / std::max<std::int64_t>(work, 1) + 1;
+  parallel_for(0, count, grain, [&](std::int64_t from, std::int64_t to) {
+    for (std::int64_t i = from; i < to; ++i) gemm(type, at(out, i * strides.out), at(a, i * strides.a), at(b, i * strides.b), alpha, beta);
+  });
 }
 
 }  // namespace mindtorch::cpu

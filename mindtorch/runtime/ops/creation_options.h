@@ -1,0 +1,25 @@
+// What the ops that make tensors share: torch's four options (type, layout, device, pinned memory), in the order they are recorded in.
+#pragma once
+
+#include "mindtorch/runtime/dispatch/value.h"
+#include "mindtorch/runtime/tensor.h"
+
+#define MINDTORCH_OPTION_TYPES std::optional<ScalarType>, std::optional<Layout>, std::optional<Device>, std::optional<bool>
+#define MINDTORCH_OPTION_SCHEMA "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+
+namespace mindtorch {
+
+using Type = std::optional<ScalarType>;
+using Storing = std::optional<Layout>;
+using Place = std::optional<Device>;
+using Pinned = std::optional<bool>;
+using Format = std::optional<MemoryFormat>;
+
+inline constexpr Storing kStrided = std::nullopt;
+
+inline Tensor with_grad(Tensor tensor, const TensorOptions& options) {
+  if (options.requires_grad) tensor.requires_grad_();
+  return tensor;
+}
+
+}  // namespace mindtorch
