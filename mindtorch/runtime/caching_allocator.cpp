@@ -81,7 +81,7 @@ CachingAllocator::~CachingAllocator() {
 MemoryBlock* CachingAllocator::allocate(std::size_t bytes) {
   if (bytes == 0) return nullptr;
   const std::size_t rounded = round_up(bytes, kGranularity);
-  const RawMemory::StreamId stream = memory_.current_stream();
+  const StreamId stream = memory_.current_stream();
   MemoryBlock* block;
   std::int64_t allocated, reserved;
   {
@@ -92,7 +92,7 @@ MemoryBlock* CachingAllocator::allocate(std::size_t bytes) {
     allocated = stats_.allocated_bytes[kAll].current;
     reserved = stats_.reserved_bytes[kAll].current;
   }
-  const RawMemory::StreamId former = std::exchange(block->stream, stream);
+  const StreamId former = std::exchange(block->stream, stream);
   if (former != stream && former != 0) memory_.wait_for_stream(former);
   record::record_memory(device_, block->data, static_cast<std::int64_t>(block->counted), allocated, reserved);
   return block;

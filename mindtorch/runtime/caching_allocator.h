@@ -32,8 +32,7 @@ class RawMemory {
   };
   virtual Amount amount() const = 0;
 
-  // A stream orders the work on memory that was allocated for it. Zero is no stream: the work is done when its call returns.
-  using StreamId = std::uint64_t;
+  // A stream orders the work on memory that was allocated for it. Without streams, work is done when its call returns.
   static constexpr StreamId kEveryStream = ~StreamId{0};
   virtual StreamId current_stream() const { return 0; }
   // The current stream goes on only after the work that `stream` has been given so far.
@@ -51,7 +50,7 @@ struct MemoryBlock {
   MemorySegment* segment = nullptr;
   MemoryBlock* next_free = nullptr;                 // small: the next free block of the class
   MemoryBlock *before = nullptr, *after = nullptr;  // large: neighbours in the segment
-  RawMemory::StreamId stream = 0;                   // whose work may still use the memory
+  StreamId stream = 0;                              // whose work may still use the memory
   std::int32_t size_class = -1;                     // -1: large
   bool in_use = false;
 };

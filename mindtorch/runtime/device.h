@@ -35,6 +35,9 @@ struct Device {
 
 class CachingAllocator;
 
+// A stream of a device, as its backend names it. 0: none, or the default one.
+using StreamId = std::uint64_t;
+
 // How a running kernel follows device addresses. A device may have an address space of its own: host code can hold its addresses but not
 // follow them.
 class AddressMap {
@@ -76,6 +79,12 @@ class DeviceBackend {
 
   // Waits for all work given to the device so far.
   virtual void synchronize(Device device) = 0;
+
+  // Where the calling thread's work on the device goes. Work that is handed to another thread stays in its stream.
+  virtual StreamId current_stream(Device) { return 0; }
+  virtual void set_current_stream(Device, StreamId) {}
+  // The current stream goes on only after all that the device has been given so far, on any stream.
+  virtual void join_streams(Device) {}
 };
 
 // Makes a backend known; it lives for ever. Registering a type again replaces the backend (a test's fake, another provider).

@@ -219,6 +219,28 @@ TEST_F(Npu, DoesNotReuseMemoryOnAnotherStreamBeforeItsWorkIsDone) {
   EXPECT_THAT(result.to_vector<float>(), Each(6));
 }
 
+TEST_F(Npu, ComputesGradientsAfterTheForwardWorkOfEveryStreamInTheStreamOfTheCaller) {
+  const Tensor x = full({4}, 3.0, {.device = kNPU, .requires_grad = true});
+  npu::synchronize();
+  const npu::Stream forward, backward;
+  Hold hold(forward);
+  Tensor loss;
+  {
+    npu::StreamGuard guard(forward);
+    loss = (x * x).sum();
+  }
+  {
+    npu::StreamGuard guard(backward);
+    loss.backward();
+  }
+  EXPECT_FALSE(backward.query()) << "waits for the forward stream";
+  hold.open();
+  backward.synchronize();
+  EXPECT_TRUE(npu::Stream::default_of().query());
+  npu::StreamGuard guard(backward);
+  EXPECT_THAT(x.grad().to_vector<float>(), Each(6));
+}
+
 TEST_F(Npu, RaisesTheErrorOfAKernelWhenItIsWaitedForAndThenWorksAgain) {
   const Tensor x = ones({2}, kThere);
   device_backend(kNPU).launch(kNPU, "faulty", [](const AddressMap&) { throw_error<OutOfRange>("aten::embedding", "index 9 of 5"); });

@@ -44,6 +44,27 @@ class DeviceThread {
   std::thread thread_;
 };
 
+// Gradients are computed in the streams of the thread that asks for them, after everything the devices were given before.
+std::vector<std::pair<Device, StreamId>> join_streams() {
+  std::vector<std::pair<Device, StreamId>> streams;
+  for (const DeviceType type : {kNPU, kCUDA}) {
+    DeviceBackend* backend = find_device_backend(type);
+    for (int i = 0; backend != nullptr && i < backend->device_count(); ++i) {
+      const Device device(type, static_cast<std::uint8_t>(i));
+      backend->join_streams(device);
+      streams.emplace_back(device, backend->current_stream(device));
+    }
+  }
+  return streams;
+}
+
+// An engine thread records what the thread records that it works for, in its streams.
+void work_for(const GraphTask& graph) {
+  graph.admission.apply();
+  for (const auto& [device, stream] : graph.streams)
+    if (device == *engine_thread_device) device_backend(device).set_current_stream(device, stream);
+}
+
 ReadyQueue& queue_of(GraphTask& graph, Device device) {
   if (device.is_cpu() || graph.owner_device == device) return graph.own_queue;
   static auto* mutex = new std::mutex();
@@ -144,7 +165,7 @@ void execute_task(NodeTask task) {
     failed = graph->error != nullptr;
   }
   if (!failed) {
-    if (engine_thread_device != nullptr) graph->admission.apply();
+    if (engine_thread_device != nullptr) work_for(*graph);
     GradModeGuard grad_mode(graph->grad_mode);
     try {
       evaluate(graph, *task.node, std::move(task.inputs));
@@ -226,6 +247,7 @@ TensorVector execute(std::vector<Edge> roots, TensorVector grads, bool keep_grap
   graph->keep_graph = keep_graph;
   graph->grad_mode = create_graph;
   graph->admission = record::ThreadAdmission::capture();
+  graph->streams = join_streams();
   if (engine_thread_device != nullptr) graph->owner_device = *engine_thread_device;
 
   NodePtr start;

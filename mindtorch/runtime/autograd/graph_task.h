@@ -69,6 +69,7 @@ struct GraphTask {
   std::optional<Device> owner_device;  // if the owning thread is the engine thread of a device
   ReadyQueue own_queue;                // of the thread that called backward
   record::ThreadAdmission admission;
+  std::vector<std::pair<Device, StreamId>> streams;  // of the thread that called backward
 
   std::mutex mutex;  // of everything below
   std::unordered_map<Node*, int> dependencies;

@@ -1,12 +1,14 @@
 // The NPU as a device of the runtime.
 #include "mindtorch/runtime/kernels/npu/npu_backend.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "mindtorch/runtime/initialize.h"
 
@@ -17,7 +19,8 @@ constexpr std::size_t kMaxDevices = 64;
 
 constinit thread_local std::array<StreamHandle, kMaxDevices> current_streams{};  // null: the default stream
 
-RawMemory::StreamId to_id(StreamHandle stream) { return reinterpret_cast<RawMemory::StreamId>(stream); }
+StreamId to_id(StreamHandle stream) { return reinterpret_cast<StreamId>(stream); }
+StreamHandle to_handle(StreamId stream) { return reinterpret_cast<StreamHandle>(stream); }
 
 class NpuMemory final : public RawMemory {
  public:
@@ -27,18 +30,39 @@ class NpuMemory final : public RawMemory {
   Amount amount() const override { return provider_.memory(device_.index); }
   StreamId current_stream() const override { return to_id(current_stream_handle(device_)); }
   void wait_for_stream(StreamId stream) override {
-    // Which streams a merged block was used on is not known any more. That is rare: wait for all.
-    if (stream == kEveryStream) return provider_.synchronize_device(device_.index);
-    const EventHandle event = provider_.create_event();
-    provider_.record(event, reinterpret_cast<StreamHandle>(stream));
-    provider_.wait(current_stream_handle(device_), event);
-    provider_.destroy(event);
+    if (stream == kEveryStream) return join_streams(device_);
+    make_wait(current_stream_handle(device_), to_handle(stream));
   }
 
  private:
   Provider& provider_;
   const Device device_;
 };
+
+// Streams of one device, made when first needed and never given back.
+class StreamPool {
+ public:
+  StreamHandle next(Provider& provider, Device device) {
+    std::lock_guard lock(mutex_);
+    StreamHandle& stream = streams_[next_++ % streams_.size()];
+    if (stream == nullptr) stream = provider.create_stream(device.index);
+    return stream;
+  }
+  std::vector<StreamHandle> made() {
+    std::lock_guard lock(mutex_);
+    return {streams_.begin(), std::find(streams_.begin(), streams_.end(), nullptr)};
+  }
+
+ private:
+  std::mutex mutex_;
+  std::array<StreamHandle, 32> streams_{};
+  std::size_t next_ = 0;
+};
+
+StreamPool& pool_of(Device device) {
+  static auto& pools = *new std::array<StreamPool, kMaxDevices>();
+  return pools.at(device.index);
+}
 
 // Memory of one device. Never destroyed: tensors in static variables outlive everything.
 struct DeviceMemory {
@@ -64,6 +88,9 @@ class NpuBackend final : public DeviceBackend {
   }
   void copy(Device device, void* to, const void* from, std::size_t bytes, CopyKind kind, bool non_blocking) override;
   void synchronize(Device device) override { find_provider()->synchronize_device(device.index); }
+  StreamId current_stream(Device device) override { return to_id(current_stream_handle(device)); }
+  void set_current_stream(Device device, StreamId stream) override { set_current_stream_handle(device, to_handle(stream)); }
+  void join_streams(Device device) override { npu::join_streams(device); }
 };
 
 void NpuBackend::copy(Device device, void* to, const void* from, std::size_t bytes, CopyKind kind, bool non_blocking) {
@@ -110,11 +137,29 @@ CachingAllocator& allocator_of(Device device) {
   return memory->allocator;
 }
 
+StreamHandle next_stream_of_pool(Device device) { return pool_of(device).next(provider_of(device), device); }
+
 StreamHandle current_stream_handle(Device device) {
   const StreamHandle stream = current_streams[device.index];
   return stream != nullptr ? stream : find_provider()->default_stream(device.index);
 }
 
 void set_current_stream_handle(Device device, StreamHandle stream) { current_streams.at(device.index) = stream; }
+
+void make_wait(StreamHandle stream, StreamHandle other) {
+  Provider& provider = *find_provider();
+  const std::shared_ptr<EventObject> event(provider.create_event(), [&](EventHandle handle) { provider.destroy(handle); });
+  provider.record(event.get(), other);
+  provider.wait(stream, event.get());
+}
+
+void join_streams(Device device) {
+  std::vector<StreamHandle> others = pool_of(device).made();
+  if (others.empty()) return;
+  others.push_back(find_provider()->default_stream(device.index));
+  const StreamHandle current = current_stream_handle(device);
+  for (const StreamHandle other : others)
+    if (other != current) make_wait(current, other);
+}
 
 }  // namespace mindtorch::npu

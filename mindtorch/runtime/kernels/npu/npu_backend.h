@@ -12,8 +12,15 @@ void register_npu_backend();
 Provider& provider_of(Device device);
 CachingAllocator& allocator_of(Device device);
 
+// A stream of the device's pool of 32, each in turn. They live for ever.
+StreamHandle next_stream_of_pool(Device device);
+
 // The stream that this thread's work on the device goes to: the default stream unless set.
 StreamHandle current_stream_handle(Device device);
 void set_current_stream_handle(Device device, StreamHandle stream);
+// From here on the work of `stream` runs after what `other` has been given so far.
+void make_wait(StreamHandle stream, StreamHandle other);
+// The current stream goes on only after all that the device has been given so far.
+void join_streams(Device device);
 
 }  // namespace mindtorch::npu

@@ -1,39 +1,16 @@
 // Streams and events of NPUs.
 #include "mindtorch/runtime/kernels/npu/stream.h"
 
-#include <array>
-#include <map>
-#include <mutex>
-
 #include "mindtorch/runtime/kernels/npu/npu_backend.h"
 
 namespace mindtorch::npu {
 namespace {
 
-constexpr std::size_t kPoolSize = 32;
-
-// Streams of one device, made when first needed and never given back.
-struct Pool {
-  std::array<StreamHandle, kPoolSize> streams{};
-  std::size_t next = 0;
-};
-
-StreamHandle next_from_pool(Device device) {
-  static auto& mutex = *new std::mutex();
-  static auto& pools = *new std::map<int, Pool>();
-  Provider& provider = provider_of(device);
-  std::lock_guard lock(mutex);
-  Pool& pool = pools[device.index];
-  StreamHandle& stream = pool.streams[pool.next++ % kPoolSize];
-  if (stream == nullptr) stream = provider.create_stream(device.index);
-  return stream;
-}
-
 Provider& any_provider() { return provider_of(kNPU); }
 
 }  // namespace
 
-Stream::Stream(Device device) : Stream(device, next_from_pool(device)) {}
+Stream::Stream(Device device) : Stream(device, next_stream_of_pool(device)) {}
 
 Stream Stream::current(Device device) {
   provider_of(device);
@@ -46,7 +23,7 @@ int Stream::id() const { return any_provider().stream_id(handle_); }
 bool Stream::query() const { return any_provider().is_idle(handle_); }
 void Stream::synchronize() const { any_provider().synchronize(handle_); }
 void Stream::wait_event(const Event& event) const { any_provider().wait(handle_, event.handle()); }
-void Stream::wait_stream(const Stream& other) const { wait_event(other.record_event()); }
+void Stream::wait_stream(const Stream& other) const { make_wait(handle_, other.handle_); }
 
 Event Stream::record_event() const {
   Event event;
