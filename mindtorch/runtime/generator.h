@@ -13,6 +13,7 @@ namespace mindtorch {
 struct PhiloxState {
   std::uint64_t seed = 0;
   std::uint64_t offset = 0;  // in blocks of four 32-bit numbers
+  void map_addresses(const AddressMap&) {}
 };
 
 // Block `index` of the stream that starts at `state`: Philox 4x32, ten rounds.

@@ -114,7 +114,8 @@ bool dims_by_stride(IntArrayRef sizes, IntArrayRef strides, std::array<std::size
     if (sizes[i] == 0) return false;
     if (sizes[i] > 1) order[count++] = i;
   }
-  std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), [&](std::size_t a, std::size_t b) { return strides[a] < strides[b]; });
+  std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count),
+            [&](std::size_t a, std::size_t b) { return strides[a] < strides[b]; });
   return true;
 }
 

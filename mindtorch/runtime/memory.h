@@ -10,8 +10,8 @@
 
 namespace mindtorch {
 
-// Bytes held by tensors now, and the most since the start or the last reset. On the CPU these are the bytes tensors asked for; on devices they are
-// rounded up to 512.
+// Bytes held by tensors now, and the most since the start or the last reset. On the CPU these are the bytes tensors asked for; on devices
+// they are rounded up to 512.
 std::int64_t memory_allocated(Device device);
 std::int64_t max_memory_allocated(Device device);
 // Bytes taken from the device, used or kept for reuse.

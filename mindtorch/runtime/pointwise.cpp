@@ -102,7 +102,8 @@ Device common_device(std::initializer_list<const Tensor*> tensors, std::string_v
 void check_writable(const Tensor& out, std::string_view op) {
   if (!out.is_contiguous() && may_overlap(out.sizes(), out.strides()))
     throw_error(op,
-                "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor "
+                "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() "
+                "the tensor "
                 "before performing the operation.");
 }
 

@@ -1,10 +1,10 @@
 // A source's clock on the timeline: the stated bound holds for every clock a device may have.
-#include "mindtorch/record/device_mapping.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
+
+#include "mindtorch/record/device_mapping.h"
 
 namespace mindtorch::record {
 namespace {

@@ -24,28 +24,32 @@ class FilledMemory : public RawMemory {
   Amount amount() const override { return {}; }
 };
 
-// One stream, run to its end by synchronize() and by copies to the host.
+class SameAddresses final : public AddressMap {
+  void* translate(const void* address) const override { return const_cast<void*>(address); }
+};
+
+// One stream, run to its end by synchronize() and by copies.
 class LateDevice : public DeviceBackend {
  public:
   DeviceType type() const override { return kCUDA; }
   Status availability() const override { return Status::ok(); }
   int device_count() const override { return 1; }
   CachingAllocator& allocator(Device) override { return allocator_; }
-  void launch(Device, const char* kernel, std::function<void()> work) override {
+  void launch(Device, const char* kernel, Work work) override {
     std::lock_guard lock(mutex_);
     names_.emplace_back(kernel);
     queue_.push_back(std::move(work));
   }
-  void copy(Device device, void* to, const void* from, std::size_t bytes, CopyKind kind) override {
-    launch(device, "memcpy", [=] { std::memcpy(to, from, bytes); });
-    if (kind == CopyKind::kDeviceToHost) synchronize(device);
+  void copy(Device device, void* to, const void* from, std::size_t bytes, CopyKind, bool) override {
+    launch(device, "memcpy", [=](const AddressMap&) { std::memcpy(to, from, bytes); });
+    synchronize(device);
   }
   void synchronize(Device) override {
     std::lock_guard lock(mutex_);
     while (!queue_.empty()) {
-      const std::function<void()> work = std::move(queue_.front());
+      const Work work = std::move(queue_.front());
       queue_.pop_front();
-      work();
+      work(SameAddresses());
     }
   }
   std::vector<std::string> take_names() {
@@ -57,7 +61,7 @@ class LateDevice : public DeviceBackend {
   FilledMemory memory_;
   CachingAllocator allocator_{Device(kCUDA), memory_};
   std::recursive_mutex mutex_;
-  std::deque<std::function<void()>> queue_;
+  std::deque<Work> queue_;
   std::vector<std::string> names_;
 };
 

@@ -8,6 +8,7 @@ namespace mindtorch::cpu {
 // One dimension of a contiguous tensor: `outer` x `size` x `inner` elements.
 struct Axis {
   std::int64_t outer, size, inner;
+  void map_addresses(const AddressMap&) {}
 };
 
 // out[o, k, i] = in[o, index[k], i] for k < count. `axis` is that of `in`.
@@ -20,6 +21,7 @@ void index_add(ScalarType type, void* out, const void* source, const std::int64_
 struct IndexedDim {
   std::int64_t size, stride;
   std::int64_t dim;  // named in the error
+  void map_addresses(const AddressMap&) {}
 };
 // out = self[index]. Operands: out, index, self (which does not move along the indexed dimension).
 void gather(ScalarType type, const LoopPlan<3>& plan, const IndexedDim& dim);

@@ -23,6 +23,7 @@ void variance(ScalarType type, const ReducePlan& plan, double correction, bool s
 // Along one dimension: `outer` rows of `n` elements, `stride` apart; row r starts at element (r / inner) * n * inner + r % inner.
 struct Rows {
   std::int64_t count, n, inner;
+  void map_addresses(const AddressMap&) {}
 };
 // The largest (smallest) element of each row and its first position; NaN counts as the largest (smallest).
 void extremum(ScalarType type, const void* in, void* values, std::int64_t* indices, const Rows& rows, bool largest);
