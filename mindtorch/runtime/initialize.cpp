@@ -25,6 +25,18 @@ void register_view_ops(Library& library);
 void register_slicing_ops(Library& library);
 void register_joining_ops(Library& library);
 void register_indexing_ops(Library& library);
+void register_activation_ops(Library& library);
+void register_softmax_ops(Library& library);
+void register_loss_ops(Library& library);
+void register_nll_loss_ops(Library& library);
+void register_embedding_ops(Library& library);
+void register_dropout_ops(Library& library);
+void register_layer_norm_ops(Library& library);
+void register_channel_norm_ops(Library& library);
+void register_convolution_ops(Library& library);
+void register_im2col_ops(Library& library);
+void register_pooling_ops(Library& library);
+void register_attention_ops(Library& library);
 
 void initialize_runtime() {
   static std::once_flag once;
@@ -49,6 +61,18 @@ void initialize_runtime() {
     register_slicing_ops(library);
     register_joining_ops(library);
     register_indexing_ops(library);
+    register_activation_ops(library);
+    register_softmax_ops(library);
+    register_loss_ops(library);
+    register_nll_loss_ops(library);
+    register_embedding_ops(library);
+    register_dropout_ops(library);
+    register_layer_norm_ops(library);
+    register_channel_norm_ops(library);
+    register_convolution_ops(library);
+    register_im2col_ops(library);
+    register_pooling_ops(library);
+    register_attention_ops(library);
     register_embedded_host();
   });
 }

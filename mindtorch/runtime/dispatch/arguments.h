@@ -2,6 +2,8 @@
 // brings, how it is recorded, and how it is made from a Value. A new argument type is added here and nowhere else.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -47,6 +49,11 @@ MINDTORCH_SCHEMA_TYPE(std::optional<Device>, SchemaType::Base::kDevice, false, t
 MINDTORCH_SCHEMA_TYPE(std::optional<Generator*>, SchemaType::Base::kGenerator, false, true);
 MINDTORCH_SCHEMA_TYPE(std::optional<MemoryFormat>, SchemaType::Base::kMemoryFormat, false, true);
 #undef MINDTORCH_SCHEMA_TYPE
+// bool[3]: which of three results a backward op is asked for.
+template <std::size_t N>
+struct SchemaTypeOf<std::array<bool, N>> {
+  static constexpr SchemaType value{SchemaType::Base::kBoolean, true};
+};
 
 // ---- keys and device ----
 
@@ -117,6 +124,12 @@ inline void write_input(record::InputWriter& writer, double value) noexcept { wr
 inline void write_input(record::InputWriter& writer, bool value) noexcept { writer.boolean(value); }
 inline void write_input(record::InputWriter& writer, IntArrayRef values) noexcept {
   writer.integers(values.data(), static_cast<std::uint32_t>(values.size()));
+}
+template <std::size_t N>
+void write_input(record::InputWriter& writer, const std::array<bool, N>& values) noexcept {
+  std::int64_t integers[N];
+  std::copy(values.begin(), values.end(), integers);
+  writer.integers(integers, N);
 }
 inline void write_input(record::InputWriter& writer, std::string_view text) noexcept { writer.text(text); }
 inline void write_input(record::InputWriter& writer, ScalarType type) noexcept { writer.integer(static_cast<std::int64_t>(type)); }

@@ -1,6 +1,8 @@
 // From Values to the C++ types of an op's arguments, and from its results back to Values.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <span>
 #include <tuple>
 
@@ -48,6 +50,17 @@ struct Unboxed<std::optional<T>> {
   static std::optional<T> get(const FunctionSchema& schema, std::size_t argument, const Value& value) {
     if (std::holds_alternative<std::monostate>(value)) return std::nullopt;
     return Unboxed<T>::get(schema, argument, value);
+  }
+};
+
+template <std::size_t N>
+struct Unboxed<std::array<bool, N>> {
+  static std::array<bool, N> get(const FunctionSchema& schema, std::size_t argument, const Value& value) {
+    const IntArrayRef integers = Unboxed<IntArrayRef>::get(schema, argument, value);
+    if (integers.size() != N) fail_unboxing(schema, argument, value);
+    std::array<bool, N> values;
+    std::transform(integers.begin(), integers.end(), values.begin(), [](std::int64_t integer) { return integer != 0; });
+    return values;
   }
 };
 

@@ -1,0 +1,33 @@
+// Initial values of parameters: torch.nn.init. All functions write to the tensor they are given, with the random numbers of the default
+// generator, and return it.
+#pragma once
+
+#include "mindtorch/runtime/tensor.h"
+
+namespace mindtorch::nn::init {
+
+Tensor uniform_(const Tensor& tensor, double low = 0, double high = 1);
+Tensor normal_(const Tensor& tensor, double mean = 0, double std = 1);
+Tensor constant_(const Tensor& tensor, double value);
+Tensor zeros_(const Tensor& tensor);
+Tensor ones_(const Tensor& tensor);
+
+// Elements that one output sees (fan_in) and that one input is seen by (fan_out). Throws for fewer than two dimensions.
+struct Fans {
+  std::int64_t in, out;
+};
+Fans fans_of(const Tensor& tensor);
+
+enum class FanMode { kFanIn, kFanOut };
+enum class Nonlinearity { kLinear, kSigmoid, kTanh, kRelu, kLeakyRelu };
+// What the nonlinearity takes away from the standard deviation; `parameter` is the slope of leaky_relu.
+double calculate_gain(Nonlinearity nonlinearity, double parameter = 0.01);
+
+Tensor xavier_uniform_(const Tensor& tensor, double gain = 1);
+Tensor xavier_normal_(const Tensor& tensor, double gain = 1);
+Tensor kaiming_uniform_(const Tensor& tensor, double a = 0, FanMode mode = FanMode::kFanIn,
+                        Nonlinearity nonlinearity = Nonlinearity::kLeakyRelu);
+Tensor kaiming_normal_(const Tensor& tensor, double a = 0, FanMode mode = FanMode::kFanIn,
+                       Nonlinearity nonlinearity = Nonlinearity::kLeakyRelu);
+
+}  // namespace mindtorch::nn::init

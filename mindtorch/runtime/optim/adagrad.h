@@ -1,0 +1,22 @@
+// Adagrad.
+#pragma once
+
+#include "mindtorch/runtime/optim/optimizer.h"
+
+namespace mindtorch::optim {
+
+struct AdagradOptions {
+  double lr = 1e-2, lr_decay = 0, weight_decay = 0, initial_accumulator_value = 0, eps = 1e-10;
+  bool maximize = false;
+};
+
+class Adagrad : public Optimizer {
+ public:
+  Adagrad(TensorVector params, const AdagradOptions& options = {}) : Adagrad(std::vector<ParamGroup>{{std::move(params)}}, options) {}
+  Adagrad(std::vector<ParamGroup> groups, const AdagradOptions& options = {});
+
+ protected:
+  void update(const OptionMap& options, const Tensor& param, const Tensor& grad, ParamState& state) override;
+};
+
+}  // namespace mindtorch::optim

@@ -1,0 +1,87 @@
+// Optimizer: changes parameters by their gradients. What all optimizers share: parameter groups, state, saving and loading.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "mindtorch/record/names.h"
+#include "mindtorch/runtime/tensor.h"
+
+namespace mindtorch::optim {
+
+// Numbers by name: {"lr", 0.1}. Flags are 0 or 1.
+using OptionMap = std::map<std::string, double, std::less<>>;
+
+// Parameters that share their options. Options may be changed between steps (a schedule of learning rates does).
+struct ParamGroup {
+  TensorVector params;
+  OptionMap options = {};
+};
+
+// One parameter's: how many steps it has seen, and tensors by name ("momentum_buffer").
+struct ParamState {
+  std::int64_t step = 0;
+  std::map<std::string, Tensor, std::less<>> tensors;
+};
+
+// What state_dict() gives. Parameters are numbered through all groups; tensors share memory with the optimizer's.
+struct OptimizerStateDict {
+  struct Group {
+    OptionMap options;
+    std::vector<std::int64_t> params;
+  };
+  std::map<std::int64_t, ParamState> state;
+  std::vector<Group> param_groups;
+};
+
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+
+  // Updates every parameter that has a gradient. Recorded as "Optimizer.step#SGD.step".
+  void step();
+  // The same after computing the loss again; returns it.
+  Tensor step(const std::function<Tensor()>& closure);
+  // Recorded as "Optimizer.zero_grad#SGD.zero_grad".
+  void zero_grad(bool set_to_none = true);
+
+  // Options that the group does not name are the optimizer's. Throws if a parameter is not a leaf or is in a group already, or an option is
+  // unknown.
+  void add_param_group(ParamGroup group);
+  std::vector<ParamGroup>& param_groups() { return groups_; }
+
+  OptimizerStateDict state_dict() const;
+  // Takes the options as they are and copies the tensors, to the device of their parameters. Throws, and changes nothing, if the groups do
+  // not have the same sizes; a dictionary without groups and state is accepted and changes nothing.
+  void load_state_dict(const OptimizerStateDict& dict);
+
+ protected:
+  // `name` is that of the class. Every name in `defaults` is an option.
+  Optimizer(std::string_view name, std::vector<ParamGroup> groups, OptionMap defaults);
+
+  // Changes one parameter; gradients are off.
+  virtual void update(const OptionMap& options, const Tensor& param, const Tensor& grad, ParamState& state) = 0;
+
+  // The state's tensor of this name; made by `make` if there is none yet.
+  static Tensor state_tensor(ParamState& state, std::string_view name, const std::function<Tensor()>& make);
+  // What most optimizers do first: the gradient's sign for maximize, and weight decay as part of the gradient.
+  static Tensor adjusted_gradient(const OptionMap& options, const Tensor& param, const Tensor& grad);
+
+ private:
+  void check_options(const OptionMap& options) const;
+
+  OptionMap defaults_;
+  std::vector<ParamGroup> groups_;
+  std::unordered_map<const TensorImpl*, ParamState> state_;
+  record::NameId step_name_, zero_grad_name_;
+};
+
+// Throws unless the number is at least 0. `what` is as in "Invalid learning rate: -1".
+void check_not_negative(double value, std::string_view what);
+
+}  // namespace mindtorch::optim
