@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <utility>
 
 #include "mindtorch/export/chrome/frame_text.h"
@@ -46,63 +47,64 @@ struct KnownKey {
   Key key;
 };
 
-// By length, so that a key is compared with few others.
+// By first letter, so that a key is compared with few others.
 constexpr std::array kKnownKeys = {
     KnownKey{"Addr", Key::kAddress},
-    KnownKey{"Kind", Key::kKind},
-    KnownKey{"stack", Key::kStack},
-    KnownKey{"async", Key::kAsync},
     KnownKey{"Bytes", Key::kBytes},
-    KnownKey{"device", Key::kDevice},
-    KnownKey{"stream", Key::kStream},
-    KnownKey{"Ev Idx", Key::kIgnored},
-    KnownKey{"finished", Key::kFinished},
-    KnownKey{"Device Id", Key::kDeviceId},
-    KnownKey{"Python id", Key::kIgnored},
-    KnownKey{"Input Dims", Key::kDims},
-    KnownKey{"Input type", Key::kTypes},
     KnownKey{"Call stack", Key::kCallStack},
-    KnownKey{"External id", Key::kIgnored},
-    KnownKey{"correlation", Key::kCorrelation},
-    KnownKey{"Device Type", Key::kDeviceType},
-    KnownKey{"device_type", Key::kIgnored},
-    KnownKey{"input_shapes", Key::kIgnored},
-    KnownKey{"Fwd thread id", Key::kForwardThread},
-    KnownKey{"Input Strides", Key::kStrides},
-    KnownKey{"Total Reserved", Key::kReserved},
-    KnownKey{"Sequence number", Key::kSequence},
     KnownKey{"Concrete Inputs", Key::kConcrete},
-    KnownKey{"Total Allocated", Key::kAllocated},
+    KnownKey{"Device Id", Key::kDeviceId},
+    KnownKey{"Device Type", Key::kDeviceType},
+    KnownKey{"Ev Idx", Key::kIgnored},
+    KnownKey{"External id", Key::kIgnored},
+    KnownKey{"Fwd thread id", Key::kForwardThread},
+    KnownKey{"Input Dims", Key::kDims},
+    KnownKey{"Input Strides", Key::kStrides},
+    KnownKey{"Input type", Key::kTypes},
+    KnownKey{"Kind", Key::kKind},
+    KnownKey{"Python id", Key::kIgnored},
     KnownKey{"Python parent id", Key::kIgnored},
     KnownKey{"Record function id", Key::kIgnored},
+    KnownKey{"Sequence number", Key::kSequence},
+    KnownKey{"Total Allocated", Key::kAllocated},
+    KnownKey{"Total Reserved", Key::kReserved},
+    KnownKey{"async", Key::kAsync},
+    KnownKey{"correlation", Key::kCorrelation},
     KnownKey{"cpu_memory_allocated_after", Key::kIgnored},
-    KnownKey{"cpu_memory_allocated_delta", Key::kIgnored},
-    KnownKey{"npu_memory_allocated_after", Key::kIgnored},
-    KnownKey{"npu_memory_allocated_delta", Key::kIgnored},
     KnownKey{"cpu_memory_allocated_before", Key::kIgnored},
-    KnownKey{"npu_memory_allocated_before", Key::kIgnored},
+    KnownKey{"cpu_memory_allocated_delta", Key::kIgnored},
     KnownKey{"cuda_memory_allocated_after", Key::kIgnored},
-    KnownKey{"cuda_memory_allocated_delta", Key::kIgnored},
     KnownKey{"cuda_memory_allocated_before", Key::kIgnored},
+    KnownKey{"cuda_memory_allocated_delta", Key::kIgnored},
+    KnownKey{"device", Key::kDevice},
+    KnownKey{"device_type", Key::kIgnored},
+    KnownKey{"finished", Key::kFinished},
+    KnownKey{"input_shapes", Key::kIgnored},
+    KnownKey{"npu_memory_allocated_after", Key::kIgnored},
+    KnownKey{"npu_memory_allocated_before", Key::kIgnored},
+    KnownKey{"npu_memory_allocated_delta", Key::kIgnored},
+    KnownKey{"stack", Key::kStack},
+    KnownKey{"stream", Key::kStream},
 };
+static_assert(std::ranges::is_sorted(kKnownKeys, {}, &KnownKey::text));
 
-constexpr std::size_t kLongestKey = kKnownKeys.back().text.size();
-
-// kStartOfLength[n]: the first known key of at least n characters.
-constexpr std::array<std::uint8_t, kLongestKey + 2> kStartOfLength = [] {
-  std::array<std::uint8_t, kLongestKey + 2> starts{};
-  for (std::size_t length = 0; length < starts.size(); ++length) {
-    std::size_t first = 0;
-    while (first < kKnownKeys.size() && kKnownKeys[first].text.size() < length) ++first;
-    starts[length] = static_cast<std::uint8_t>(first);
+// kFirst[c]: the first known key that starts with c or a later letter.
+constexpr std::array<std::uint8_t, 257> kFirst = [] {
+  std::array<std::uint8_t, 257> first{};
+  for (std::size_t c = 0; c < first.size(); ++c) {
+    std::size_t at = 0;
+    while (at < kKnownKeys.size() && static_cast<unsigned char>(kKnownKeys[at].text[0]) < c) ++at;
+    first[c] = static_cast<std::uint8_t>(at);
   }
-  return starts;
+  return first;
 }();
 
-Key find_key(std::string_view text) {
-  if (text.size() > kLongestKey) return Key::kAttribute;
-  for (std::size_t i = kStartOfLength[text.size()]; i < kStartOfLength[text.size() + 1]; ++i) {
-    if (kKnownKeys[i].text == text) return kKnownKeys[i].key;
+// The known key that starts at `raw` and ends in a quote. Reads no further than a longer key would: the text is padded.
+Key find_key(const char* raw) {
+  const auto letter = static_cast<unsigned char>(raw[0]);
+  for (std::size_t i = kFirst[letter]; i < kFirst[letter + 1U]; ++i) {
+    const std::string_view text = kKnownKeys[i].text;
+    if (raw[text.size()] == '"' && std::memcmp(raw, text.data(), text.size()) == 0) return kKnownKeys[i].key;
   }
   return Key::kAttribute;
 }
@@ -128,12 +130,11 @@ error_code ArgumentReader::read(simdjson::ondemand::object args, ParsedArguments
   for (auto result : args) {
     simdjson::ondemand::field field;
     if (const error_code error = std::move(result).get(field)) return error;
-    const std::string_view key = raw_key(field);
     const auto token = [&] { return trimmed(field.value().raw_json_token()); };
     error_code error = simdjson::SUCCESS;
-    switch (find_key(key)) {
+    switch (find_key(field.key().raw())) {
       case Key::kIgnored: break;
-      case Key::kAttribute: error = read_attribute(field, key, out); break;
+      case Key::kAttribute: error = read_attribute(field, raw_key(field), out); break;
       case Key::kAddress: set_address(token(), out.address); break;
       case Key::kKind: out.kind = inside_quotes(token()); break;
       case Key::kAsync: out.is_async = token() == "true"; break;

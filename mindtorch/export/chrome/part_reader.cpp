@@ -104,31 +104,31 @@ class PartReader::State {
 
   error_code read_field(ondemand::field& field) {
     const char* const key = field.key().raw();
-    const auto is = [&](const char* text, std::size_t size) { return std::memcmp(key, text, size) == 0; };
+    const auto is = [&]<std::size_t N>(const char(&text)[N]) { return std::memcmp(key, text, N - 1) == 0; };
     const auto token = [&] { return trimmed(field.value().raw_json_token()); };
     switch (key[0]) {
       case 'p':
-        if (is("ph\"", 3)) element_.phase = token();
-        if (is("pid\"", 4)) element_.pid = token();
+        if (is("ph\"")) element_.phase = token();
+        if (is("pid\"")) element_.pid = token();
         break;
       case 't':
-        if (is("ts\"", 3)) element_.start = token();
-        if (is("tid\"", 4)) element_.tid = token();
+        if (is("ts\"")) element_.start = token();
+        if (is("tid\"")) element_.tid = token();
         break;
       case 'd':
-        if (is("dur\"", 4)) element_.duration = token();
+        if (is("dur\"")) element_.duration = token();
         break;
       case 'c':
-        if (is("cat\"", 4)) element_.category = token();
+        if (is("cat\"")) element_.category = token();
         break;
       case 'n':
-        if (is("name\"", 5)) return read_name(field.value(), token());
+        if (is("name\"")) return read_name(field.value(), token());
         break;
       case 'i':
-        if (is("id\"", 3)) element_.id = token();
+        if (is("id\"")) element_.id = token();
         break;
       case 'a':
-        if (is("args\"", 5)) {
+        if (is("args\"")) {
           ondemand::object arguments;
           const error_code error = field.value().get_object().get(arguments);
           if (error == simdjson::INCORRECT_TYPE) break;

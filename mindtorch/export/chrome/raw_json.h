@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -34,6 +35,17 @@ inline std::optional<double> parse_real(std::string_view token) {
   return value;
 }
 
+// Eight characters as a number, if they are digits (SWAR: all at once). They stand in memory in reading order.
+inline bool parse_eight_digits(const char* text, std::int64_t& value) {
+  std::uint64_t word;
+  std::memcpy(&word, text, sizeof word);
+  const std::uint64_t digits = word - 0x3030303030303030;
+  if (((digits | (word + 0x4646464646464646)) & 0x8080808080808080) != 0) return false;
+  const std::uint64_t pairs = digits * 10 + (digits >> 8);
+  value = static_cast<std::int64_t>((((pairs & 0x000000FF000000FF) * 0x000F424000000064 + ((pairs >> 16) & 0x000000FF000000FF) * 0x0000271000000001) >> 32));
+  return true;
+}
+
 // Microseconds as nanoseconds: exact for any number of digits, decimals beyond the third are rounded. Empty if it is no number or does not
 // fit.
 inline std::optional<std::int64_t> parse_micros(std::string_view token) {
@@ -42,6 +54,10 @@ inline std::optional<std::int64_t> parse_micros(std::string_view token) {
   const char* const end = at + token.size();
   std::int64_t value = 0;
   int digits = 0, decimals = 0;
+  if (token.size() >= 8 && parse_eight_digits(at, value)) {
+    at += 8;
+    digits = 8;
+  }
   for (; at != end && *at >= '0' && *at <= '9'; ++at, ++digits) value = value * 10 + (*at - '0');
   if (at != end && *at == '.' && digits > 0) {
     for (++at; at != end && *at >= '0' && *at <= '9' && decimals < 3; ++at, ++decimals) value = value * 10 + (*at - '0');

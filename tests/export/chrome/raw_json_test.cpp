@@ -1,7 +1,10 @@
 // Numbers straight from tokens.
 #include "mindtorch/export/chrome/raw_json.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <random>
 
 namespace mindtorch::exporter::chrome {
 namespace {
@@ -15,6 +18,15 @@ TEST(RawJson, microseconds_become_nanoseconds) {
   EXPECT_EQ(parse_micros("-2.5"), -2500);
   EXPECT_EQ(parse_micros("1e3"), 1000000);
   EXPECT_EQ(parse_micros("3853721725500.665"), 3853721725500665);
+}
+
+TEST(RawJson, times_of_every_length_are_exact) {
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 20000; ++i) {
+    const auto ns = static_cast<std::int64_t>(random() % 8000000000000000 >> (random() % 53));
+    EXPECT_EQ(parse_micros(fmt::format("{}.{:03}", ns / 1000, ns % 1000)), ns);
+    EXPECT_EQ(parse_micros(fmt::format("{}", ns / 1000)), ns / 1000 * 1000);
+  }
 }
 
 TEST(RawJson, what_is_no_time_is_refused) {

@@ -1,0 +1,181 @@
+// What answers and files cost: key averages, Chrome and Perfetto traces, reading a Chrome trace, and how that grows with the number of events.
+// With --trace FILE it measures the same questions on that trace and prints one JSON object, for answers.py to compare with torch.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "benchmarks/harness.h"
+#include "mindtorch/analyze/analysis.h"
+#include "mindtorch/analyze/key_averages.h"
+#include "mindtorch/export/chrome/chrome_reader.h"
+#include "mindtorch/export/chrome/chrome_writer.h"
+#include "mindtorch/export/perfetto/perfetto_writer.h"
+#include "mindtorch/trace/builder.h"
+
+namespace mindtorch {
+namespace {
+
+using namespace mindtorch::benchmarks;
+namespace fs = std::filesystem;
+
+constexpr std::size_t kEvents = 1'000'000;
+constexpr std::size_t kFew = 100'000, kMany = 10'000'000;
+constexpr std::uintmax_t kTraceBytes = 200'000'000;
+constexpr int kRounds = 9;
+
+// A folder in memory where there is one, so that no disk is measured.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (fs::exists("/dev/shm") ? fs::path("/dev/shm") : fs::temp_directory_path()) / "mindtorch_answers.XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    path_ = name;
+  }
+  ~Folder() { fs::remove_all(path_); }
+  std::string operator/(const char* name) const { return path_ / name; }
+
+ private:
+  fs::path path_;
+};
+
+// Ops nested up to five deep on four threads, 300 names: what a training step looks like to the profiler.
+trace::Recording make_recording(std::size_t events) {
+  trace::RecordingBuilder builder;
+  builder.reserve(events);
+  std::vector<std::string> names;
+  for (int i = 0; i < 300; ++i) names.push_back(fmt::format("aten::operator_{}", i));
+  std::array<trace::TrackId, 4> tracks;
+  std::array<std::int64_t, 4> now{};
+  for (std::size_t t = 0; t < tracks.size(); ++t) tracks[t] = builder.add_thread(static_cast<std::int64_t>(4001 + t), "worker", 4001);
+  std::uint64_t random = 88172645463325252;
+  const auto next = [&] {
+    random ^= random << 13;
+    random ^= random >> 7;
+    return random ^= random << 17;
+  };
+  for (std::size_t i = 0; i < events;) {
+    const std::size_t t = next() % tracks.size();
+    std::int64_t start = now[t] + 300, duration = 40000 + static_cast<std::int64_t>(next() % 9000);
+    now[t] = start + duration;
+    const int depth = 1 + static_cast<int>(next() % 5);
+    for (int d = 0; d < depth && i < events; ++d, ++i) {
+      builder.add_event({.name = names[next() % names.size()], .track = tracks[t], .start_ns = start, .duration_ns = duration});
+      start += 900 + static_cast<std::int64_t>(next() % 500);
+      duration -= 4000;
+    }
+  }
+  trace::Recording recording = builder.finish();
+  recording.clock.base_unix_ns = 1794710745000000000;
+  recording.clock.end_ns = *std::max_element(now.begin(), now.end());
+  return recording;
+}
+
+template <class Work>
+double seconds(Work work) {
+  return ns_per_op(1, work) / 1e9;
+}
+
+double average_seconds(const trace::Recording& recording) {
+  return seconds([&] {
+    const analyze::Analysis analysis(recording);
+    keep(analyze::key_averages(analysis));
+  });
+}
+
+double write_seconds(const trace::Recording& recording, const std::string& path) {
+  return seconds([&] { exporter::write_chrome_trace(recording, path); });
+}
+
+// The file system's own share: the same bytes in large pieces.
+double plain_write_seconds(const std::vector<char>& bytes, const std::string& path) {
+  constexpr std::size_t kPiece = std::size_t{256} << 10;
+  return seconds([&] {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    for (std::size_t at = 0; at < bytes.size();) {
+      const ssize_t written = ::write(fd, bytes.data() + at, std::min(kPiece, bytes.size() - at));
+      if (written <= 0) throw std::runtime_error("cannot write " + path);
+      at += static_cast<std::size_t>(written);
+    }
+    ::close(fd);
+  });
+}
+
+void measure_answers(const Folder& folder) {
+  const trace::Recording recording = make_recording(kEvents);
+  const auto rounds = run_rounds({[&] { return average_seconds(recording); }, [&] { return write_seconds(recording, folder / "t.json"); },
+                                  [&] { return write_seconds(recording, folder / "t.json.gz"); },
+                                  [&] {
+                                    const std::vector<char> bytes(fs::file_size(folder / "t.json"), 'x');
+                                    return plain_write_seconds(bytes, folder / "plain");
+                                  },
+                                  [&] { return seconds([&] { exporter::write_perfetto_trace(recording, folder / "t.pftrace"); }); }},
+                                 kRounds);
+  const auto per_event = [&](std::size_t alternative) {
+    std::vector<double> values;
+    for (const auto& round : rounds) values.push_back(round[alternative] * 1e9 / static_cast<double>(kEvents));
+    return median(values);
+  };
+  const auto bytes_per_event = [&](const char* name) { return static_cast<double>(fs::file_size(folder / name)) / static_cast<double>(kEvents); };
+  const std::string events = fmt::format("{} events", kEvents);
+  print_result({.name = "answers/key_averages_ns_per_event", .ours = per_event(0), .unit = "ns", .note = events + ": tree, self times, groups"});
+  print_result({.name = "answers/chrome_json_ns_per_event", .ours = per_event(1), .peer = "write() of the same bytes", .peer_value = per_event(3), .unit = "ns",
+                .note = fmt::format("{}, {:.0f} bytes each", events, bytes_per_event("t.json"))});
+  print_result({.name = "answers/chrome_json_gz_ns_per_event", .ours = per_event(2), .unit = "ns", .note = fmt::format("{}, {:.0f} bytes each", events, bytes_per_event("t.json.gz"))});
+  print_result({.name = "answers/pftrace_ns_per_event", .ours = per_event(4), .unit = "ns", .note = events});
+  print_result({.name = "answers/pftrace_bytes_per_event", .ours = bytes_per_event("t.pftrace"), .unit = "B", .note = events + ", not compressed"});
+}
+
+void measure_reading(const Folder& folder) {
+  const std::string path = folder / "read.json";
+  exporter::write_chrome_trace(make_recording(kEvents), path);
+  const double events = static_cast<double>(kEvents) * static_cast<double>(kTraceBytes) / static_cast<double>(fs::file_size(path));
+  exporter::write_chrome_trace(make_recording(static_cast<std::size_t>(events)), path);
+  const double megabytes = static_cast<double>(fs::file_size(path)) / 1e6;
+  std::vector<double> speeds;
+  for (const auto& round : run_rounds({[&] { return seconds([&] { keep(exporter::read_chrome_trace(path)); }); }}, kRounds)) speeds.push_back(megabytes / round[0]);
+  print_result({.name = "answers/read_chrome_mb_per_s", .ours = median(speeds), .unit = "MB/s", .note = fmt::format("{:.0f} MB into a recording", megabytes)});
+}
+
+// Time an event for averages and a Chrome trace, with many events over with few.
+void measure_growth(const Folder& folder) {
+  const auto per_event = [&](const trace::Recording& recording) {
+    const double total = average_seconds(recording) + write_seconds(recording, folder / "growth.json");
+    return total * 1e9 / static_cast<double>(recording.events.size());
+  };
+  const trace::Recording few = make_recording(kFew), many = make_recording(kMany);
+  const Comparison growth = compare([&] { return per_event(many); }, [&] { return per_event(few); }, 3);
+  print_result({.name = "answers/growth", .ours = growth.ratio, .unit = "x",
+                .note = fmt::format("{:.0f} ns an event for {} events, {:.0f} ns for {}", growth.ours, kMany, growth.peer, kFew)});
+}
+
+int measure_trace(const std::string& path) {
+  const Folder folder;
+  const trace::Recording recording = exporter::read_chrome_trace(path).recording;
+  const auto rounds = run_rounds({[&] { return average_seconds(recording); }, [&] { return write_seconds(recording, folder / "t.json"); },
+                                  [&] { return write_seconds(recording, folder / "t.json.gz"); }},
+                                 5);
+  const auto column = [&](std::size_t alternative) {
+    std::vector<double> values;
+    for (const auto& round : rounds) values.push_back(round[alternative]);
+    return median(values);
+  };
+  fmt::print("{{\"events\": {}, \"key_averages\": {}, \"chrome_json\": {}, \"chrome_json_gz\": {}}}\n", recording.events.size(), column(0), column(1), column(2));
+  return 0;
+}
+
+}  // namespace
+}  // namespace mindtorch
+
+int main(int argc, char** argv) {
+  using namespace mindtorch;
+  if (argc == 3 && std::string_view(argv[1]) == "--trace") return measure_trace(argv[2]);
+  const Folder folder;
+  measure_answers(folder);
+  measure_reading(folder);
+  measure_growth(folder);
+}
