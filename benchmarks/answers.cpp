@@ -1,5 +1,5 @@
-// What answers and files cost: key averages, Chrome and Perfetto traces, reading a Chrome trace, and how that grows with the number of events.
-// With --trace FILE it measures the same questions on that trace and prints one JSON object, for answers.py to compare with torch.
+// What answers and files cost: key averages, Chrome and Perfetto traces, reading a Chrome trace, and how that grows with the number of
+// events. With --trace FILE it measures the same questions on that trace and prints one JSON object, for answers.py to compare with torch.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -120,14 +120,25 @@ void measure_answers(const Folder& folder) {
     for (const auto& round : rounds) values.push_back(round[alternative] * 1e9 / static_cast<double>(kEvents));
     return median(values);
   };
-  const auto bytes_per_event = [&](const char* name) { return static_cast<double>(fs::file_size(folder / name)) / static_cast<double>(kEvents); };
+  const auto bytes_per_event = [&](const char* name) {
+    return static_cast<double>(fs::file_size(folder / name)) / static_cast<double>(kEvents);
+  };
   const std::string events = fmt::format("{} events", kEvents);
-  print_result({.name = "answers/key_averages_ns_per_event", .ours = per_event(0), .unit = "ns", .note = events + ": tree, self times, groups"});
-  print_result({.name = "answers/chrome_json_ns_per_event", .ours = per_event(1), .peer = "write() of the same bytes", .peer_value = per_event(3), .unit = "ns",
+  print_result(
+      {.name = "answers/key_averages_ns_per_event", .ours = per_event(0), .unit = "ns", .note = events + ": tree, self times, groups"});
+  print_result({.name = "answers/chrome_json_ns_per_event",
+                .ours = per_event(1),
+                .peer = "write() of the same bytes",
+                .peer_value = per_event(3),
+                .unit = "ns",
                 .note = fmt::format("{}, {:.0f} bytes each", events, bytes_per_event("t.json"))});
-  print_result({.name = "answers/chrome_json_gz_ns_per_event", .ours = per_event(2), .unit = "ns", .note = fmt::format("{}, {:.0f} bytes each", events, bytes_per_event("t.json.gz"))});
+  print_result({.name = "answers/chrome_json_gz_ns_per_event",
+                .ours = per_event(2),
+                .unit = "ns",
+                .note = fmt::format("{}, {:.0f} bytes each", events, bytes_per_event("t.json.gz"))});
   print_result({.name = "answers/pftrace_ns_per_event", .ours = per_event(4), .unit = "ns", .note = events});
-  print_result({.name = "answers/pftrace_bytes_per_event", .ours = bytes_per_event("t.pftrace"), .unit = "B", .note = events + ", not compressed"});
+  print_result(
+      {.name = "answers/pftrace_bytes_per_event", .ours = bytes_per_event("t.pftrace"), .unit = "B", .note = events + ", not compressed"});
 }
 
 void measure_reading(const Folder& folder) {
@@ -137,8 +148,12 @@ void measure_reading(const Folder& folder) {
   exporter::write_chrome_trace(make_recording(static_cast<std::size_t>(events)), path);
   const double megabytes = static_cast<double>(fs::file_size(path)) / 1e6;
   std::vector<double> speeds;
-  for (const auto& round : run_rounds({[&] { return seconds([&] { keep(exporter::read_chrome_trace(path)); }); }}, kRounds)) speeds.push_back(megabytes / round[0]);
-  print_result({.name = "answers/read_chrome_mb_per_s", .ours = median(speeds), .unit = "MB/s", .note = fmt::format("{:.0f} MB into a recording", megabytes)});
+  for (const auto& round : run_rounds({[&] { return seconds([&] { keep(exporter::read_chrome_trace(path)); }); }}, kRounds))
+    speeds.push_back(megabytes / round[0]);
+  print_result({.name = "answers/read_chrome_mb_per_s",
+                .ours = median(speeds),
+                .unit = "MB/s",
+                .note = fmt::format("{:.0f} MB into a recording", megabytes)});
 }
 
 // Time an event for averages and a Chrome trace, with many events over with few.
@@ -149,7 +164,9 @@ void measure_growth(const Folder& folder) {
   };
   const trace::Recording few = make_recording(kFew), many = make_recording(kMany);
   const Comparison growth = compare([&] { return per_event(many); }, [&] { return per_event(few); }, 3);
-  print_result({.name = "answers/growth", .ours = growth.ratio, .unit = "x",
+  print_result({.name = "answers/growth",
+                .ours = growth.ratio,
+                .unit = "x",
                 .note = fmt::format("{:.0f} ns an event for {} events, {:.0f} ns for {}", growth.ours, kMany, growth.peer, kFew)});
 }
 
@@ -164,7 +181,8 @@ int measure_trace(const std::string& path) {
     for (const auto& round : rounds) values.push_back(round[alternative]);
     return median(values);
   };
-  fmt::print("{{\"events\": {}, \"key_averages\": {}, \"chrome_json\": {}, \"chrome_json_gz\": {}}}\n", recording.events.size(), column(0), column(1), column(2));
+  fmt::print("{{\"events\": {}, \"key_averages\": {}, \"chrome_json\": {}, \"chrome_json_gz\": {}}}\n", recording.events.size(), column(0),
+             column(1), column(2));
   return 0;
 }
 

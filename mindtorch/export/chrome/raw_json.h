@@ -42,7 +42,8 @@ inline bool parse_eight_digits(const char* text, std::int64_t& value) {
   const std::uint64_t digits = word - 0x3030303030303030;
   if (((digits | (word + 0x4646464646464646)) & 0x8080808080808080) != 0) return false;
   const std::uint64_t pairs = digits * 10 + (digits >> 8);
-  value = static_cast<std::int64_t>((((pairs & 0x000000FF000000FF) * 0x000F424000000064 + ((pairs >> 16) & 0x000000FF000000FF) * 0x0000271000000001) >> 32));
+  value = static_cast<std::int64_t>(
+      (((pairs & 0x000000FF000000FF) * 0x000F424000000064 + ((pairs >> 16) & 0x000000FF000000FF) * 0x0000271000000001) >> 32));
   return true;
 }
 
