@@ -23,6 +23,8 @@ Result power_on(const Config& config = {}) noexcept;
 // Finishes all queued work, delivers what the activity subscriber has coming, and takes the devices away with their streams and memory.
 // No other call may run at the same time. At exit of the process the devices stop by themselves and drop what is still queued.
 Result power_off() noexcept;
+// Why there are no devices: kPoweredOff, or kForked in a child process, which must do without; kSuccess if there are some.
+Result power_state() noexcept;
 // Number of devices. The first call powers on the default configuration if the environment says MINDTORCH_NPU=reference; else 0 while off.
 int device_count() noexcept;
 

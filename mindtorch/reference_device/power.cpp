@@ -1,4 +1,6 @@
 // Power: when there are devices and when there are none.
+#include <pthread.h>
+
 #include <atomic>
 #include <cstdlib>
 #include <exception>
@@ -15,6 +17,25 @@ namespace {
 std::atomic<Driver*> the_driver{nullptr};
 std::mutex power_mutex;
 bool environment_was_read = false;
+std::atomic<Driver*> lost_driver{nullptr};  // in a fork: the parent's
+
+// The process may end while work is queued. The driver itself is never destroyed then: others may still hold its handles.
+void at_exit() {
+  if (Driver* last = the_driver.load()) last->abandon();
+}
+
+// A fork has the driver's memory but none of its workers: waiting for them, even at exit, would take for ever.
+void after_fork_in_child() {
+  if (Driver* parents = the_driver.exchange(nullptr)) lost_driver.store(parents);
+}
+
+void register_process_hooks() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    std::atexit(&at_exit);
+    pthread_atfork(nullptr, nullptr, &after_fork_in_child);
+  });
+}
 
 bool is_sane(const Config& config) {
   return config.devices >= 1 && config.devices <= 64 && config.memory_bytes >= DeviceMemory::kAlignment &&
@@ -23,12 +44,9 @@ bool is_sane(const Config& config) {
 
 Result power_on_locked(const Config& config) {
   if (the_driver.load() != nullptr) return Result::kNotPermitted;
+  if (lost_driver.load() != nullptr) return Result::kForked;
   if (!is_sane(config)) return Result::kInvalidArgument;
-  // The process may end while work is queued. The driver itself is never destroyed then: others may still hold its handles.
-  static const int registered = std::atexit([] {
-    if (Driver* last = the_driver.load()) last->abandon();
-  });
-  static_cast<void>(registered);
+  register_process_hooks();
   try {
     the_driver.store(new Driver(config));
   } catch (const std::exception&) {  // no address space or no thread to be had
@@ -54,6 +72,11 @@ Result power_off() noexcept {
   delete last;  // kernels that still run find the driver until they are through
   the_driver.store(nullptr);
   return Result::kSuccess;
+}
+
+Result power_state() noexcept {
+  if (device_count() > 0) return Result::kSuccess;
+  return lost_driver.load() != nullptr ? Result::kForked : Result::kPoweredOff;
 }
 
 int device_count() noexcept {

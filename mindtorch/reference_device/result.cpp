@@ -14,6 +14,7 @@ std::string_view describe(Result result) noexcept {
     case Result::kKernelFailed: return "work on the stream failed";
     case Result::kNotPermitted: return "the call is not permitted here or now";
     case Result::kAlreadySubscribed: return "another profiler is subscribed to the device's activity";
+    case Result::kForked: return "the device cannot be used in a forked process: start new processes with spawn";
     case Result::kNotSubscribed: return "no profiler is subscribed to the device's activity";
   }
   return "unknown result";

@@ -16,6 +16,7 @@ enum class [[nodiscard]] Result : int{
     kNotPermitted = 7,       // the call may not be made from here (a kernel, a buffer callback) or now (already powered on)
     kAlreadySubscribed = 8,  // the activity API has one subscriber
     kNotSubscribed = 9,
+    kForked = 10,  // the process is a fork of the one that has the devices: their workers are not here
 };
 
 // A sentence without full stop; lives for ever.

@@ -1,5 +1,7 @@
 // Power, and what calls answer while there is none.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <thread>
@@ -11,6 +13,7 @@ namespace {
 
 TEST(Power, OffMeansNoDevicesAndAClearAnswer) {
   EXPECT_EQ(device_count(), 0);
+  EXPECT_EQ(power_state(), Result::kPoweredOff);
   void* address = nullptr;
   Stream* stream = nullptr;
   std::uint64_t ticks = 0;
@@ -55,6 +58,21 @@ TEST(Power, OffFinishesQueuedWorkFirst) {
     ASSERT_EQ(destroy_event(event), Result::kSuccess);
   }
   EXPECT_EQ(runs, 10);
+}
+
+TEST(Power, IsLostInAForkWhichCanEndAllTheSame) {
+  Powered on;
+  Gate gate;
+  ASSERT_EQ(launch(main_stream(), "hold", gate.kernel()), Result::kSuccess);
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool good = device_count() == 0 && power_state() == Result::kForked && power_on() == Result::kForked;
+    std::exit(good ? 0 : 1);  // with the handlers of exit, which must not wait for the parent's workers
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(power_state(), Result::kSuccess) << "the parent is not affected";
 }
 
 // Runs in a child, as the environment is read once in a process.

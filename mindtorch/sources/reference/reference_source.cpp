@@ -36,7 +36,7 @@ ReferenceSource& reference_source() {
 
 ReferenceSource::~ReferenceSource() { unsubscribe(); }
 
-Status ReferenceSource::probe() { return device::device_count() > 0 ? Status::ok() : to_status(Result::kPoweredOff); }
+Status ReferenceSource::probe() { return to_status(device::power_state()); }
 
 Status ReferenceSource::prepare(record::Clock& clock) {
   if (Status available = probe(); !available) return available;

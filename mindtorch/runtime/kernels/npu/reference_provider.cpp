@@ -51,7 +51,8 @@ class ReferenceProvider final : public Provider {
  public:
   std::string_view name() const override { return "reference"; }
   Status availability() override {
-    return driver::device_count() > 0 ? Status::ok() : Status::unavailable(std::string(driver::describe(Result::kPoweredOff)));
+    const Result state = driver::power_state();
+    return state == Result::kSuccess ? Status::ok() : Status::unavailable(std::string(driver::describe(state)));
   }
   void ask_for() override {
     if (driver::device_count() == 0) check(driver::power_on(), "npu.use_provider");
