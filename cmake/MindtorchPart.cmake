@@ -34,7 +34,10 @@ function(mindtorch_finish_library)
   target_link_libraries(mindtorch PUBLIC fmt::fmt Threads::Threads PRIVATE $<BUILD_INTERFACE:mindtorch_flags> ${CMAKE_DL_LIBS})
   # Calls inside the library need no symbol look-up; data stays interposable, as executables may hold copies of it.
   target_link_options(mindtorch PRIVATE -Wl,-Bsymbolic-functions)
-  set_target_properties(mindtorch PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE CXX)
+  set_target_properties(mindtorch PROPERTIES LINKER_LANGUAGE CXX)
+  if(NOT SKBUILD)  # a wheel has no links, so there the file has one name
+    set_target_properties(mindtorch PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+  endif()
 endfunction()
 
 # mindtorch_test(<path> [LINK lib ...] [LABELS l ...] [TIMEOUT s]): tests/<path>_test.cpp, one executable, one ctest entry.

@@ -2,11 +2,17 @@
 
 import importlib.util
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+BUILD = Path(os.environ.get("MINDTORCH_BUILD_DIR", ROOT / "build" / "dev"))
+
+# The package of the build, for the tests and for the Python programs that they start.
+sys.path.insert(0, str(BUILD / "python"))
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(BUILD / "python"), os.environ.get("PYTHONPATH")]))
 
 
 @pytest.fixture(scope="session")
@@ -17,7 +23,7 @@ def project_root() -> Path:
 @pytest.fixture(scope="session")
 def program():
     """program("mtprof") is the path of a program of the build; a test fails if it has not been built."""
-    folder = Path(os.environ.get("MINDTORCH_BUILD_DIR", ROOT / "build" / "dev")) / "bin"
+    folder = BUILD / "bin"
 
     def find(name: str) -> Path:
         path = folder / name

@@ -1,0 +1,49 @@
+// C++ exceptions as Python's: each class of mindtorch/base/error.h says which one it is.
+#include "mindtorch/base/error.h"
+#include "python/src/bindings.h"
+
+namespace mindtorch::python {
+
+namespace {
+
+// An IoError is Python's OSError with errno and file name, so that its subclasses (FileNotFoundError, ...) are chosen by Python itself.
+void raise_os_error(const IoError& error) {
+  nb::object arguments = nb::make_tuple(error.code(), error.what(), error.path());
+  PyErr_SetObject(PyExc_OSError, arguments.ptr());
+}
+
+void translate(const std::exception_ptr& pending, void* argument_assertion) {
+  try {
+    std::rethrow_exception(pending);
+  } catch (const IoError& error) {
+    raise_os_error(error);
+  } catch (const ArgumentAssertion& error) {
+    PyErr_SetString(static_cast<PyObject*>(argument_assertion), error.what());
+  } catch (const InvalidArgument& error) {
+    PyErr_SetString(PyExc_ValueError, error.what());
+  } catch (const OutOfRange& error) {
+    PyErr_SetString(PyExc_IndexError, error.what());
+  } catch (const TypeMismatch& error) {
+    PyErr_SetString(PyExc_TypeError, error.what());
+  } catch (const NoSuchAttribute& error) {
+    PyErr_SetString(PyExc_AttributeError, error.what());
+  } catch (const AssertionFailed& error) {
+    PyErr_SetString(PyExc_AssertionError, error.what());
+  } catch (const Error& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+}
+
+}  // namespace
+
+void bind_errors(nb::module_& module) {
+  // torch raises AssertionError where a wrong argument deserves ValueError: one class that is both serves either caller.
+  nb::object bases = nb::make_tuple(nb::borrow(PyExc_ValueError), nb::borrow(PyExc_AssertionError));
+  PyObject* argument_assertion = PyErr_NewExceptionWithDoc("mindtorch_v2.ArgumentAssertionError",
+                                                           "A wrong argument; both ValueError and AssertionError.", bases.ptr(), nullptr);
+  if (argument_assertion == nullptr) throw nb::python_error();
+  module.attr("ArgumentAssertionError") = nb::borrow(argument_assertion);
+  nb::register_exception_translator(translate, argument_assertion);  // which keeps the reference
+}
+
+}  // namespace mindtorch::python
