@@ -3,11 +3,13 @@ include_guard()
 
 # Flags of every target that is ours. Kept off the consumers of the installed package.
 add_library(mindtorch_flags INTERFACE)
-target_compile_options(mindtorch_flags INTERFACE -Wall -Wextra -Wpedantic -Werror -Wshadow -Wnon-virtual-dtor
+target_compile_options(mindtorch_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
                        -Wno-missing-field-initializers -fno-omit-frame-pointer -fno-plt)
+if(MINDTORCH_WARNINGS_AS_ERRORS)
+  target_compile_options(mindtorch_flags INTERFACE -Werror)
+endif()
 if(MINDTORCH_SANITIZE)
-  # What the sanitizers add to the code makes the compiler's guesses about uninitialised values unreliable: they stay warnings.
-  target_compile_options(mindtorch_flags INTERFACE -fsanitize=${MINDTORCH_SANITIZE} -fno-sanitize-recover=all -Wno-error)
+  target_compile_options(mindtorch_flags INTERFACE -fsanitize=${MINDTORCH_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(mindtorch_flags INTERFACE -fsanitize=${MINDTORCH_SANITIZE})
 endif()
 
