@@ -8,7 +8,7 @@
 #include <deque>
 
 #include "mindtorch/runtime/caching_allocator.h"
-#include "tests/runtime/op_cases.h"
+#include "tests/runtime/nn_op_cases.h"
 
 namespace mindtorch::testing {
 namespace {
@@ -94,7 +94,7 @@ TEST_P(DeviceSeam, GivesTheValuesAndGradientsOfTheCpu) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ops, DeviceSeam, ::testing::ValuesIn(all_op_cases()), [](const auto& tested) { return tested.param.name; });
+INSTANTIATE_TEST_SUITE_P(Ops, DeviceSeam, ::testing::ValuesIn(every_op_case()), [](const auto& tested) { return tested.param.name; });
 
 TEST(DeviceSeamRules, KernelsAreNamedAndRunOnTheDevice) {
   LateDevice& device = late_device();
