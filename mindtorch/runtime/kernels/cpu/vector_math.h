@@ -9,8 +9,23 @@
 
 namespace mindtorch::cpu::math {
 
+// c[0] + c[1] x + c[2] x^2 + ...
+template <std::size_t N>
+inline float polynomial(const float (&c)[N], float x) {
+  float value = c[N - 1];
+  for (std::size_t i = N - 1; i-- > 0;) value = value * x + c[i];
+  return value;
+}
+
+// condition ? a : b. By bits, because a compiler that sees a choice computes only one side, behind a branch, and no longer vectorises.
+inline float choose(bool condition, float a, float b) {
+  const std::int32_t mask = -static_cast<std::int32_t>(condition);
+  return std::bit_cast<float>((std::bit_cast<std::int32_t>(a) & mask) | (std::bit_cast<std::int32_t>(b) & ~mask));
+}
+
 // 2^n for n in [-126, 127], by writing the exponent.
-inline float power_of_two(float n) { return std::bit_cast<float>((static_cast<std::int32_t>(n) + 127) << 23); }
+inline float power_of_two(std::int32_t n) { return std::bit_cast<float>((n + 127) << 23); }
+inline float power_of_two(float n) { return power_of_two(static_cast<std::int32_t>(n)); }
 
 // Splits x = n ln2 + r with |r| <= ln2 / 2 and returns expm1(r); Taylor to the seventh power.
 inline float reduced_expm1(float x, float& n) {
@@ -27,13 +42,20 @@ inline float reduced_expm1(float x, float& n) {
 }
 
 inline float exp(float x) {
-  const float clamped = x < -104.0f ? -104.0f : x > 89.0f ? 89.0f : x;  // NaN passes
-  float n;
-  const float fraction = 1.0f + reduced_expm1(clamped, n);
-  // Two factors, because results may be subnormal or infinite where 2^n alone is not representable.
-  const float half = static_cast<float>(static_cast<std::int32_t>(n) >> 1);
-  const float result = fraction * power_of_two(half) * power_of_two(n - half);
-  return x != x ? x : result;
+  // exp(x) = 2^n exp(r), |r| <= ln 2 / 2. Adding kRounding leaves the integer nearest to x / ln 2 in the low bits of the sum.
+  constexpr float kRounding = 12582912.0f;  // 1.5 * 2^23
+  constexpr float kLn2High = 0.693145752f, kLn2Low = 1.42860677e-6f;
+  constexpr float kTail[] = {4.999999345e-01f, 1.666652064e-01f, 4.166838793e-02f, 8.368715412e-03f, 1.381459986e-03f};
+  x = x > 89.0f ? 89.0f : x;  // infinite from here on; NaN stays
+  x = x < -104.0f ? -104.0f : x;
+  const float shifted = x * 1.44269504f + kRounding;
+  const float n = shifted - kRounding;
+  const float r = (x - n * kLn2High) - n * kLn2Low;
+  const float mantissa = 1.0f + (r + r * r * polynomial(kTail, r));
+  // Two factors, because 2^n alone leaves the range of float before the result does.
+  const std::int32_t exponent = std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(kRounding);
+  const std::int32_t half = exponent >> 1;
+  return mantissa * power_of_two(half) * power_of_two(exponent - half);
 }
 
 inline float sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
@@ -50,33 +72,16 @@ inline float tanh(float x) {
   return x != x ? x : result;
 }
 
-// Up to 1 the Taylor series, above 1 - exp(-x^2) times a fitted polynomial in 1 / (1 + x / 2).
+// Two minimax fits, both computed and one chosen.
 inline float erf(float x) {
-  const float magnitude = std::abs(x);
-  const float square = x * x;
-  float near = 1.0f / 76204800;
-  near = near * -square + 1.0f / 6894720;
-  near = near * -square + 1.0f / 685440;
-  near = near * -square + 1.0f / 75600;
-  near = near * -square + 1.0f / 9360;
-  near = near * -square + 1.0f / 1320;
-  near = near * -square + 1.0f / 216;
-  near = near * -square + 1.0f / 42;
-  near = near * -square + 1.0f / 10;
-  near = near * -square + 1.0f / 3;
-  near = near * -square + 1.0f;
-  near = near * 1.12837917f * x;
-
-  const float limited = magnitude > 4.2f ? 4.2f : magnitude;  // erf(4.2) is 1 in float
-  const float t = 1.0f / (1.0f + 0.5f * limited);
-  float far = -2.306258004e-01f;
-  far = far * t + 6.361713850e-01f;
-  far = far * t + -6.387404892e-02f;
-  far = far * t + 3.964649384e-01f;
-  far = far * t + 2.597971735e-01f;
-  far = far * t + 1.811457621e-03f;
-  far = std::copysign(1.0f - far * exp(-limited * limited), x);
-  return x != x ? x : magnitude < 1.0f ? near : far;
+  constexpr float kNear[] = {1.128379166e+00f, -3.761262582e-01f, 1.128358515e-01f, -2.685381187e-02f,
+                             5.188327560e-03f, -8.010192516e-04f, 7.853857691e-05f};  // erf(x) / x as function of x^2, |x| < 1
+  constexpr float kFar[] = {-2.564366570e-04f, -1.127426125e+00f, -6.375999706e-01f, -1.035669546e-01f,
+                            2.205202906e-02f,  -2.999549036e-03f, 1.915050312e-04f};  // log(erfc(x)), 0.95 < x < 4
+  const float magnitude = std::fabs(x);
+  const float near_zero = magnitude * polynomial(kNear, x * x);
+  const float far = 1.0f - exp(polynomial(kFar, magnitude > 4.0f ? 4.0f : magnitude));
+  return std::copysign(choose(magnitude < 1.0f, near_zero, far), x);
 }
 
 // log(m 2^e) with m in [sqrt(1/2), sqrt(2)): e ln2 + 2 atanh((m - 1) / (m + 1)).
