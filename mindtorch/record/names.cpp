@@ -7,6 +7,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "mindtorch/base/thread_owned.h"
 #include "mindtorch/record/name_table.h"
 
 namespace mindtorch::record {
@@ -31,7 +32,9 @@ struct CachedName {
   trace::NameId id = 0;
 };
 constexpr std::size_t kCacheSize = 256;
-thread_local std::array<CachedName, kCacheSize> cache;
+struct NameCache {
+  std::array<CachedName, kCacheSize> entries;
+};
 
 // Cheap and good enough for a cache index: length and the ends of the text. Names that differ only in the middle share an entry.
 std::size_t cache_index(std::string_view text) {
@@ -63,7 +66,9 @@ trace::NameId intern(std::string_view text) {
 }
 
 trace::NameId intern_cached(std::string_view text) noexcept {
-  CachedName& entry = cache[cache_index(text)];
+  NameCache* const cache = ThreadOwned<NameCache>::get();
+  CachedName no_cache;
+  CachedName& entry = cache != nullptr ? cache->entries[cache_index(text)] : no_cache;
   if (entry.text != nullptr && *entry.text == text) [[likely]]
     return entry.id;
   try {

@@ -1,8 +1,18 @@
 // The profiler in Python.
+#include "python/src/profiler/bind_profiler.h"
+
 #include "python/src/bindings.h"
 
 namespace mindtorch::python {
 
-void bind_profiler(nb::module_&) {}
+void bind_profiler(nb::module_& module) {
+  bind_schedule(module);
+  bind_function_event(module);
+  bind_function_event_avg(module);
+  bind_event_sequence(module);
+  bind_event_rows(module);
+  bind_profile(module);
+  bind_status(module);
+}
 
 }  // namespace mindtorch::python

@@ -7,9 +7,11 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
+#include "mindtorch/base/thread_owned.h"
 #include "mindtorch/runtime/initialize.h"
 
 namespace mindtorch::npu {
@@ -17,7 +19,10 @@ namespace {
 
 constexpr std::size_t kMaxDevices = 64;
 
-constinit thread_local std::array<StreamHandle, kMaxDevices> current_streams{};  // null: the default stream
+// Of one thread, by device; null: the default stream.
+struct CurrentStreams {
+  std::array<StreamHandle, kMaxDevices> streams{};
+};
 
 StreamId to_id(StreamHandle stream) { return reinterpret_cast<StreamId>(stream); }
 StreamHandle to_handle(StreamId stream) { return reinterpret_cast<StreamHandle>(stream); }
@@ -140,11 +145,16 @@ CachingAllocator& allocator_of(Device device) {
 StreamHandle next_stream_of_pool(Device device) { return pool_of(device).next(provider_of(device), device); }
 
 StreamHandle current_stream_handle(Device device) {
-  const StreamHandle stream = current_streams[device.index];
+  const CurrentStreams* const chosen = ThreadOwned<CurrentStreams>::get();
+  const StreamHandle stream = chosen != nullptr ? chosen->streams[device.index] : nullptr;
   return stream != nullptr ? stream : find_provider()->default_stream(device.index);
 }
 
-void set_current_stream_handle(Device device, StreamHandle stream) { current_streams.at(device.index) = stream; }
+void set_current_stream_handle(Device device, StreamHandle stream) {
+  CurrentStreams* const chosen = ThreadOwned<CurrentStreams>::get();
+  if (chosen == nullptr) throw std::bad_alloc();
+  chosen->streams.at(device.index) = stream;
+}
 
 void make_wait(StreamHandle stream, StreamHandle other) {
   Provider& provider = *find_provider();

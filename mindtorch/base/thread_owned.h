@@ -1,0 +1,39 @@
+// ThreadOwned: a value for each thread that takes one word of thread-local storage, however large it is.
+//
+// The library's thread-local storage is static (initial-exec): a program that loads the library late, as Python does, has only some
+// hundred bytes left for it.
+#pragma once
+
+#include <new>
+
+namespace mindtorch {
+
+// T is default constructed on the first use in a thread and destroyed when the thread ends. One value for each T and thread: give T a type
+// of its own.
+template <class T>
+class ThreadOwned {
+ public:
+  // Null if there is no memory, or if the thread is ending and its value is gone already.
+  static T* get() noexcept { return value_ != nullptr ? value_ : make(); }
+
+ private:
+  struct End {
+    ~End() {
+      delete value_;
+      value_ = nullptr;
+      ended_ = true;
+    }
+  };
+
+  static T* make() noexcept {
+    if (ended_) return nullptr;
+    static thread_local End end;
+    static_cast<void>(end);
+    return value_ = new (std::nothrow) T;
+  }
+
+  static inline constinit thread_local T* value_ = nullptr;
+  static inline constinit thread_local bool ended_ = false;
+};
+
+}  // namespace mindtorch
