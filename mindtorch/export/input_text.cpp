@@ -50,22 +50,6 @@ void append_extents(std::string& out, const Input& input, std::vector<std::int64
   }
 }
 
-std::string_view type_text(const Input& input) {
-  switch (input.kind) {
-    case Kind::kTensor: return trace::scalar_type_name(input.dtype);
-    case Kind::kTensorList: return "TensorList";
-    case Kind::kInt:
-    case Kind::kBool:
-    case Kind::kDouble: return "Scalar";
-    case Kind::kIntList:
-    case Kind::kDoubleList: return "ScalarList";
-    case Kind::kNone:
-    case Kind::kText:
-    case Kind::kOther: return "";
-  }
-  return "";
-}
-
 // A double as torch prints a value: "0.5", "2.", "inf".
 void append_torch_double(std::string& out, double value) {
   if (std::isfinite(value) && value == std::trunc(value) && std::abs(value) < 1e15) {
@@ -96,6 +80,22 @@ void append_concrete(std::string& out, const Input& input, const std::vector<std
 
 }  // namespace
 
+std::string_view input_type_name(const trace::Input& input) {
+  switch (input.kind) {
+    case Kind::kTensor: return trace::scalar_type_name(input.dtype);
+    case Kind::kTensorList: return "TensorList";
+    case Kind::kInt:
+    case Kind::kBool:
+    case Kind::kDouble: return "Scalar";
+    case Kind::kIntList:
+    case Kind::kDoubleList: return "ScalarList";
+    case Kind::kNone:
+    case Kind::kText:
+    case Kind::kOther: return "";
+  }
+  return "";
+}
+
 void format_inputs(std::span<const std::int64_t> words, const std::vector<std::string>& names, InputTexts& texts) {
   const std::vector<Input> inputs = trace::decode_inputs(words);
   texts.dims.clear();
@@ -103,7 +103,7 @@ void format_inputs(std::span<const std::int64_t> words, const std::vector<std::s
   texts.types.clear();
   append_list(texts.types, inputs, [&](const Input& input) {
     texts.types += '"';
-    texts.types += type_text(input);
+    texts.types += input_type_name(input);
     texts.types += '"';
   });
   texts.strides.clear();

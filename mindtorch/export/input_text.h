@@ -18,6 +18,9 @@ struct InputTexts {
   std::string concrete;  // "Concrete Inputs": ["","6"]
 };
 
+// torch's name of the type of an argument: "float" for a tensor, "Scalar", "TensorList"; empty for what it does not name.
+std::string_view input_type_name(const trace::Input& input);
+
 // Replaces `texts` by those of a row of Recording::inputs.
 void format_inputs(std::span<const std::int64_t> words, const std::vector<std::string>& names, InputTexts& texts);
 
