@@ -118,6 +118,13 @@ class Profile {
   analyze::KeyAverages key_averages(const analyze::GroupOptions& options = {}) const;
   std::shared_ptr<const analyze::Analysis> analysis() const { return results_.analysis(); }
 
+  // analysis() and the last cycle, for those who want to work on them while the profile goes on (another language, another thread). Throw
+  // what events() and export_chrome_trace() throw; `doing` completes torch's text "Profiler must be initialized before ...".
+  std::shared_ptr<const analyze::Analysis> checked_analysis(std::string_view doing) const;
+  std::shared_ptr<const trace::Recording> checked_cycle(std::string_view doing) const;
+  // What export_chrome_trace() does with the last cycle.
+  static void write_chrome_trace(const trace::Recording& cycle, const std::string& path);
+
   // Files of the last cycle, whole or not at all; may be repeated. Throw IoError with the path, and Error if no trace has ended yet.
   // Chrome's format whatever the name, but for ".pftrace" (Perfetto's); ".gz" is compressed.
   void export_chrome_trace(const std::string& path) const;
@@ -136,10 +143,8 @@ class Profile {
   enum class Phase { kIdle, kPrepared, kRunning };
   enum class Keep { kNo, kYes };
 
-  // Throws torch's AssertionFailed "Profiler must be initialized before <what>".
-  void require_prepared(std::string_view what) const;
-  void refuse_trace_only() const;
-  const trace::Recording& finished_cycle(std::string_view where) const;
+  // Throws torch's AssertionFailed "Profiler must be initialized before <doing>".
+  void require_prepared(std::string_view doing) const;
 
   ProfilerAction scheduled_action(std::int64_t step) const;
   void transit(ProfilerAction from, std::optional<ProfilerAction> to, FirstFailure& failure);

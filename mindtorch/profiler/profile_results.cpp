@@ -9,49 +9,42 @@
 
 namespace mindtorch::profiler {
 
-void Profile::require_prepared(std::string_view what) const {
-  if (!trace_id_) throw AssertionFailed(fmt::format("Profiler must be initialized before {}", what));
+void Profile::require_prepared(std::string_view doing) const {
+  if (!trace_id_) throw AssertionFailed(fmt::format("Profiler must be initialized before {}", doing));
 }
 
-void Profile::refuse_trace_only() const {
+std::shared_ptr<const analyze::Analysis> Profile::checked_analysis(std::string_view doing) const {
+  require_prepared(doing);
   if (options_.experimental_config.trace_only)
     throw Error("events() is not available when trace_only=True in ExperimentalConfig. Use export_chrome_trace() instead.");
+  return results_.analysis();
 }
 
-const trace::Recording& Profile::finished_cycle(std::string_view where) const {
-  if (results_.empty()) throw_error(where, "the first trace has not ended yet: call stop() first");
-  return *results_.last_cycle();
+std::shared_ptr<const trace::Recording> Profile::checked_cycle(std::string_view doing) const {
+  require_prepared(doing);
+  if (results_.empty()) throw_error("profiler.export", "the first trace has not ended yet: call stop() first");
+  return results_.last_cycle();
 }
 
-const analyze::Events& Profile::events() const {
-  require_prepared("accessing events");
-  refuse_trace_only();
-  return results_.analysis()->events();
-}
+const analyze::Events& Profile::events() const { return checked_analysis("accessing events")->events(); }
 
 analyze::KeyAverages Profile::key_averages(const analyze::GroupOptions& options) const {
-  require_prepared("getting key averages");
-  refuse_trace_only();
-  return analyze::key_averages(*results_.analysis(), options);
+  return analyze::key_averages(*checked_analysis("getting key averages"), options);
 }
 
-void Profile::export_chrome_trace(const std::string& path) const {
-  require_prepared("exporting chrome trace");
-  const trace::Recording& recording = finished_cycle("profiler.export_chrome_trace");
+void Profile::write_chrome_trace(const trace::Recording& cycle, const std::string& path) {
   const bool perfetto = path.ends_with(".pftrace") || path.ends_with(".pftrace.gz");
-  perfetto ? exporter::write_perfetto_trace(recording, path) : exporter::write_chrome_trace(recording, path);
+  perfetto ? exporter::write_perfetto_trace(cycle, path) : exporter::write_chrome_trace(cycle, path);
 }
 
-void Profile::export_trace(const std::string& path) const {
-  require_prepared("exporting trace");
-  exporter::export_trace(finished_cycle("profiler.export_trace"), path);
-}
+void Profile::export_chrome_trace(const std::string& path) const { write_chrome_trace(*checked_cycle("exporting chrome trace"), path); }
+
+void Profile::export_trace(const std::string& path) const { exporter::export_trace(*checked_cycle("exporting trace"), path); }
 
 void Profile::export_stacks(const std::string& path, std::string_view metric) const {
-  require_prepared("exporting stacks");
-  refuse_trace_only();
+  const auto analysis = checked_analysis("exporting stacks");
   if (!options_.with_stack) throw AssertionFailed("export_stacks() requires with_stack=True");
-  exporter::write_output(path, analyze::collapsed_text(analyze::collapsed_stacks(*results_.analysis(), metric)));
+  exporter::write_output(path, analyze::collapsed_text(analyze::collapsed_stacks(*analysis, metric)));
 }
 
 }  // namespace mindtorch::profiler
