@@ -2,5 +2,7 @@
 
 from mindtorch_v2._C import ArgumentAssertionError
 
-__all__ = ["ArgumentAssertionError"]
+from mindtorch_v2 import profiler  # isort: skip
+
+__all__ = ["ArgumentAssertionError", "profiler"]
 __version__ = "0.1.0"

@@ -11,6 +11,7 @@ void bind_profiler(nb::module_& module) {
   bind_function_event_avg(module);
   bind_event_sequence(module);
   bind_event_rows(module);
+  bind_event_columns(module);
   bind_profile(module);
   bind_status(module);
 }

@@ -1,0 +1,306 @@
+"""torch.autograd.profiler: the older face of the profiler, by its own names."""
+
+from dataclasses import dataclass
+
+from mindtorch_v2.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg, MemRecordsAcc
+from mindtorch_v2.profiler._enums import ProfilerActivity
+from mindtorch_v2.profiler._step_tracker import KinetoStepTracker
+from mindtorch_v2.profiler._warnings import warn
+from mindtorch_v2.profiler.profiler import _KinetoProfile, supported_activities
+
+__all__ = [
+    "EnforceUnique",
+    "EventList",
+    "FunctionEvent",
+    "FunctionEventAvg",
+    "KinetoStepTracker",
+    "MemRecordsAcc",
+    "emit_itt",
+    "emit_nvtx",
+    "load_nvprof",
+    "parse_nvprof_trace",
+    "profile",
+]
+
+_ACTIVITY_OF_DEVICE = {
+    "cuda": ProfilerActivity.CUDA,
+    "npu": ProfilerActivity.NPU,
+    "privateuseone": ProfilerActivity.NPU,
+}
+_DEVICES_OF_TORCH = ("cuda", "xpu", "mtia", "hpu", "npu", "privateuseone")
+
+
+@dataclass
+class _ProfilerStats:
+    """What the profiler itself took, of the last trace."""
+
+    profiling_window_duration_sec: float = 0
+    number_of_events: int = 0
+    profiler_prepare_call_duration_us: int = 0
+    profiler_enable_call_duration_us: int = 0
+    profiler_disable_call_duration_us: int = 0
+    parse_kineto_call_duration_us: int = 0  # events are made when they are looked at: there is nothing to parse
+    function_events_build_tree_call_duration_us: int = 0
+
+
+def _stats_of(overhead):
+    return _ProfilerStats(
+        profiling_window_duration_sec=overhead.window_ns / 1e9,
+        number_of_events=overhead.events,
+        profiler_prepare_call_duration_us=overhead.prepare_ns // 1000,
+        profiler_enable_call_duration_us=overhead.start_ns // 1000,
+        profiler_disable_call_duration_us=overhead.stop_ns // 1000,
+    )
+
+
+class _ProfilerResult:
+    """The finished trace of a profile, as torch's C++ side hands it out."""
+
+    def __init__(self, profile):
+        self._profile = profile
+
+    def save(self, path):
+        self._profile.export_chrome_trace(path)
+
+    def events(self):
+        return self._profile.events()
+
+
+def _checked_device(use_device):
+    """`use_device` if it can be recorded, else None; torch's warnings say why."""
+    if use_device is None:
+        return None
+    if use_device not in _DEVICES_OF_TORCH:
+        warn(f"The {use_device} is not a valid device option.")
+        return None
+    if use_device == "mtia":
+        raise AssertionError("Legacy MTIA profiling is not supported. Requires use_kineto=True on MTIA devices.")
+    if _ACTIVITY_OF_DEVICE.get(use_device) not in supported_activities():
+        name = use_device.upper()
+        warn(f"{name} is not available, disabling {name} profiling")
+        return None
+    return use_device
+
+
+class profile:
+    """Records what runs in its `with` block. New programs use mindtorch_v2.profiler.profile.
+
+    Args:
+        enabled: False: the block is not recorded.
+        use_cuda: deprecated, use `use_device="cuda"`.
+        use_device: "cuda" or "npu" records that device too.
+        use_kineto: accepted; there is one profiler.
+        use_cpu: False records the device alone.
+        activity_filters: accepted; see mindtorch_v2.profiler.profile.
+
+    All other arguments are those of mindtorch_v2.profiler.profile.
+    """
+
+    def __init__(
+        self,
+        enabled=True,
+        *,
+        use_cuda=False,
+        use_device=None,
+        record_shapes=False,
+        with_flops=False,
+        profile_memory=False,
+        with_stack=False,
+        with_modules=False,
+        use_kineto=False,
+        use_cpu=True,
+        experimental_config=None,
+        acc_events=False,
+        custom_trace_id_callback=None,
+        post_processing_timeout_s=None,
+        activity_filters=None,
+    ):
+        self.enabled = enabled
+        if not enabled:
+            return
+        if use_cuda:
+            warn("The attribute `use_cuda` will be deprecated soon, please use ``use_device = 'cuda'`` instead.", FutureWarning)
+            use_device = "cuda"
+        if not use_cpu and not use_kineto:
+            raise AssertionError("Device-only events supported only with Kineto (use_kineto=True)")
+        self.use_cuda = use_cuda
+        self.use_device = _checked_device(use_device)
+        self.use_cpu = use_cpu
+        self.entered = False
+        self.activity_filters = activity_filters or {}
+        activities = [ProfilerActivity.CPU] if use_cpu else []
+        if self.use_device is not None:
+            activities.append(_ACTIVITY_OF_DEVICE[self.use_device])
+        if not activities:
+            raise AssertionError("No activities specified for the profiler")
+        self._profile = _KinetoProfile(
+            activities=activities,
+            record_shapes=record_shapes or with_flops,
+            with_flops=with_flops,
+            profile_memory=profile_memory,
+            with_stack=with_stack,
+            with_modules=with_modules,
+            experimental_config=experimental_config,
+            acc_events=acc_events,
+            custom_trace_id_callback=custom_trace_id_callback,
+            post_processing_timeout_s=post_processing_timeout_s,
+        )
+
+    @classmethod
+    def _of(cls, kineto_profile):
+        """The older face of a profile of mindtorch_v2.profiler."""
+        face = cls.__new__(cls)
+        face.enabled = True
+        face.entered = True
+        face.use_device = kineto_profile.use_device
+        face.use_cuda = face.use_device == "cuda"
+        face.use_cpu = ProfilerActivity.CPU in kineto_profile.activities
+        face.activity_filters = kineto_profile.activity_filters
+        face._profile = kineto_profile
+        return face
+
+    def __enter__(self):
+        if not self.enabled:
+            return None
+        if self.entered:
+            raise RuntimeError("Profiler context manager is not reentrant")
+        self._profile.start()
+        self.entered = True
+        return self
+
+    def __exit__(self, exc_type, exc_val, exc_tb):
+        if self.enabled:
+            self._profile.stop()
+        return False
+
+    def __repr__(self):
+        return repr(self.function_events) if self._finished else "<unfinished torch.autograd.profile>"
+
+    def __str__(self):
+        return str(self.function_events) if self._finished else "<unfinished torch.autograd.profile>"
+
+    # What was asked for is known to the profile behind this one.
+    record_shapes = property(lambda self: self._profile.record_shapes)
+    with_flops = property(lambda self: self._profile.with_flops)
+    profile_memory = property(lambda self: self._profile.profile_memory)
+    with_stack = property(lambda self: self._profile.with_stack)
+    with_modules = property(lambda self: self._profile.with_modules)
+    acc_events = property(lambda self: self._profile.acc_events)
+    experimental_config = property(lambda self: self._profile.experimental_config)
+    custom_trace_id_callback = property(lambda self: self._profile.custom_trace_id_callback)
+    post_processing_timeout_s = property(lambda self: self._profile.post_processing_timeout_s)
+    kineto_activities = property(lambda self: self._profile.activities)
+    _stats = property(lambda self: _stats_of(self._profile.overhead()))
+
+    @property
+    def _finished(self):
+        return self.enabled and self._profile.get_trace_id() is not None and not self._profile.recording_now
+
+    @property
+    def trace_id(self):
+        return self._profile.get_trace_id() or ""
+
+    @property
+    def kineto_results(self):
+        return _ProfilerResult(self._profile) if self._finished else None
+
+    @property
+    def function_events(self):
+        return self._profile.events()
+
+    @property
+    def self_cpu_time_total(self):
+        return self.function_events.self_cpu_time_total
+
+    def table(
+        self,
+        sort_by=None,
+        row_limit=100,
+        max_src_column_width=75,
+        max_name_column_width=55,
+        max_shapes_column_width=80,
+        header=None,
+        top_level_events_only=False,
+    ):
+        """The events as a table, see EventList.table."""
+        return self.function_events.table(
+            sort_by,
+            row_limit,
+            max_src_column_width,
+            max_name_column_width,
+            max_shapes_column_width,
+            header,
+            top_level_events_only,
+        )
+
+    def export_chrome_trace(self, path, metadata=None, use_python_export=False):
+        """Writes the trace; `metadata` maps top-level keys to JSON texts."""
+        for key, value in (metadata or {}).items():
+            self._profile.add_metadata_json(key, value)
+        self._profile.export_chrome_trace(path)
+
+    def export_stacks(self, path, metric="self_cpu_time_total"):
+        self._profile.export_stacks(path, metric)
+
+    def toggle_collection_dynamic(self, enabled, activities):
+        self._profile.toggle_collection_dynamic(enabled, activities)
+
+    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
+        return self._profile.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+
+    def total_average(self):
+        return self.function_events.total_average()
+
+
+class _Unsupported:
+    """Markers for another vendor's profiler, which does not see this package's ops."""
+
+    _name = ""
+
+    def __init__(self, enabled=True, record_shapes=False):
+        self.enabled = enabled
+        self.entered = False
+        self.record_shapes = record_shapes
+
+    def __enter__(self):
+        if not self.enabled:
+            return None
+        raise RuntimeError(
+            f"emit_{self._name.lower()}() is not supported: mindtorch_v2 emits no {self._name} ranges. "
+            "Record with mindtorch_v2.profiler.profile and open the trace in Perfetto instead."
+        )
+
+    def __exit__(self, exc_type, exc_val, exc_tb):
+        return False
+
+
+class emit_nvtx(_Unsupported):
+    """torch: every op becomes an NVTX range. Not here: entering it raises RuntimeError, unless `enabled` is False."""
+
+    _name = "NVTX"
+
+
+class emit_itt(_Unsupported):
+    """torch: every op becomes an ITT range. Not here: entering it raises RuntimeError, unless `enabled` is False."""
+
+    _name = "ITT"
+
+
+def load_nvprof(path):
+    """torch: reads a file of nvprof, a tool that no longer exists. Raises RuntimeError."""
+    raise RuntimeError(f"{path!r} cannot be read: files of nvprof are not supported. mtprof reads Chrome traces and its own files.")
+
+
+parse_nvprof_trace = load_nvprof
+
+
+class EnforceUnique:
+    """Raises RuntimeError if a key is seen twice."""
+
+    def __init__(self):
+        self.seen = set()
+
+    def see(self, *key):
+        if key in self.seen:
+            raise RuntimeError(f"duplicate key: {key}")
+        self.seen.add(key)

@@ -1,0 +1,49 @@
+"""_ExperimentalConfig: torch's options, and those that only exist here."""
+
+from dataclasses import KW_ONLY, dataclass, field, fields
+
+from mindtorch_v2.profiler._warnings import warn
+
+# Options that are accepted and cannot do anything here, each with the reason a user is told.
+_WITHOUT_EFFECT = {
+    "profiler_measure_per_kernel": "hardware counters are not recorded",
+    "adjust_profiler_step": "steps begin where step() was called, so there is nothing to adjust",
+    "disable_external_correlation": "device work is always linked to the op that launched it; it costs nothing here",
+    "custom_profiler_config": "there is no other profiler backend to configure",
+    "adjust_timestamps": "every clock is mapped to one timeline already",
+}
+
+
+@dataclass
+class _ExperimentalConfig:
+    """Options of torch.profiler._ExperimentalConfig, in its order, then our own.
+
+    `verbose`, `enable_cuda_sync_events`, `capture_overload_names` and `expose_kineto_event_metadata` switch on what is always on here.
+    """
+
+    profiler_metrics: list = field(default_factory=list)
+    profiler_measure_per_kernel: bool = False
+    verbose: bool = False
+    performance_events: list = field(default_factory=list)
+    enable_cuda_sync_events: bool = False
+    adjust_profiler_step: bool = False
+    disable_external_correlation: bool = False
+    profile_all_threads: bool = True  # torch: False. All threads are recorded; False: the starting thread and those it hands work to.
+    capture_overload_names: bool = False
+    record_python_gc_info: bool = False
+    expose_kineto_event_metadata: bool = False
+    custom_profiler_config: str = ""
+    adjust_timestamps: bool = False
+    trace_only: bool = False
+    _: KW_ONLY
+    budget_bytes: int | None = None  # how much memory events may take; None: 4 GiB
+    keep_last_steps: int | None = None  # keep only so many of the last steps; 0: as much of the end as the budget holds
+    spill_path: str | None = None  # write events to this file while recording goes on
+
+
+def warn_without_effect(config):
+    """Tells the user about every option of `config` (ours or torch's) that is set and does nothing here."""
+    defaults = {option.name: option.default for option in fields(_ExperimentalConfig)}
+    for name, reason in _WITHOUT_EFFECT.items():
+        if getattr(config, name, defaults[name]) != defaults[name]:
+            warn(f"experimental_config.{name} has no effect: {reason}.")

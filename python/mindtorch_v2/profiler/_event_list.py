@@ -1,0 +1,174 @@
+"""EventList: the list that events() and key_averages() return."""
+
+import json
+import os
+from collections import UserList
+
+from mindtorch_v2 import _C
+from mindtorch_v2.profiler import _html
+
+__all__ = ["EventList"]
+
+
+class EventList(UserList):
+    """A list of FunctionEvent or FunctionEventAvg objects.
+
+    Events of a recording are made when they are looked at: indexing, slicing and iterating make only the objects asked for. What
+    changes the list, or compares it with another, turns it into an ordinary one first.
+    """
+
+    def __init__(self, items=(), *, use_device=None, profile_memory=False, with_flops=False):
+        self._lazy = None
+        self._items = list(items)
+        self._context = _C.TableContext(profile_memory, with_flops)
+        self._use_device = use_device
+        self._tree_built = False
+
+    @classmethod
+    def _of(cls, rows, context, use_device, tree_built):
+        """A list over `rows`, an EventSequence that stays lazy or a list."""
+        made = cls.__new__(cls)
+        lazy = isinstance(rows, _C.EventSequence)
+        made._lazy, made._items = (rows, None) if lazy else (None, rows)
+        made._context = context
+        made._use_device = use_device
+        made._tree_built = tree_built
+        return made
+
+    @classmethod
+    def _of_events(cls, events):
+        return cls._of(events, _C.table_context(events), events.use_device, tree_built=True)
+
+    def _like(self, rows, tree_built):
+        return self._of(rows, self._context, self._use_device, tree_built)
+
+    @property
+    def data(self):
+        """The events as a real list, in which every object is made."""
+        if self._items is None:
+            self._items = self._lazy.tolist()
+            self._lazy = None
+        return self._items
+
+    @property
+    def _rows(self):
+        return self._lazy if self._items is None else self._items
+
+    def __len__(self):
+        return len(self._rows)
+
+    def __getitem__(self, index):
+        found = self._rows[index]
+        return self._like(found, self._tree_built) if isinstance(index, slice) else found
+
+    def __iter__(self):
+        return iter(self._rows)
+
+    def copy(self):
+        return list(self._rows)
+
+    def __copy__(self):
+        return self._like(self._lazy if self._items is None else list(self._items), self._tree_built)
+
+    def __str__(self):
+        return self.table()
+
+    @property
+    def _profile_memory(self):
+        return self._context.profile_memory
+
+    @property
+    def _with_flops(self):
+        return self._context.with_flops
+
+    @property
+    def self_cpu_time_total(self):
+        return self.total_average().self_cpu_time_total
+
+    def table(
+        self,
+        sort_by=None,
+        row_limit=100,
+        max_src_column_width=75,
+        max_name_column_width=55,
+        max_shapes_column_width=80,
+        header=None,
+        top_level_events_only=False,
+        time_unit=None,
+    ):
+        """The list as a table: torch's text, and a last line that says how much was counted and lost.
+
+        Args:
+            sort_by: attribute to sort by, largest first; None keeps the order of the list.
+            row_limit: how many rows are shown; negative or None: all.
+            max_src_column_width, max_name_column_width, max_shapes_column_width: None: as wide as needed.
+            header: a line above the table.
+            top_level_events_only: leave out events that lie inside another.
+            time_unit: "s", "ms" or "us" for every time; None lets each choose.
+        """
+        return _C.table(
+            self._rows,
+            self._context,
+            sort_by,
+            row_limit,
+            max_src_column_width,
+            max_name_column_width,
+            max_shapes_column_width,
+            header,
+            top_level_events_only,
+            time_unit,
+        )
+
+    def key_averages(self, group_by_input_shapes=False, group_by_stack_n=0, group_by_overload_name=False):
+        """Events of one name added up, as an EventList of FunctionEventAvg rows."""
+        if not self._tree_built:
+            raise AssertionError("Expected tree to be built before calling key_averages")
+        rows = _C.key_averages(self._rows, group_by_input_shapes, group_by_stack_n, group_by_overload_name)
+        return self._like(rows, tree_built=False)
+
+    def total_average(self):
+        """All events added up under the key "Total"."""
+        return _C.total_average(self._rows)
+
+    def supported_export_stacks_metrics(self):
+        return _C.supported_export_stacks_metrics()
+
+    def export_stacks(self, path, metric):
+        """Writes "outermost;...;innermost <microseconds>" lines, the input of flame graph tools."""
+        _C.export_stacks(self._rows, os.fspath(path), metric)
+
+    def export_chrome_trace(self, path):
+        """Writes a plain list of events in Chrome's format; profile.export_chrome_trace() writes a whole trace."""
+        _C.export_list_trace(self._rows, os.fspath(path), self._use_device or "cuda")
+
+    def to_dict(self):
+        """Rows, their total and what was lost, as dictionaries."""
+        return json.loads(_C.to_json(self._rows, self._context))
+
+    def to_csv(self, path=None):
+        """The rows as CSV (RFC 4180): written to `path`, or returned."""
+        text = _C.to_csv(self._rows, self._context)
+        if path is None:
+            return text
+        _C.write_text(os.fspath(path), text)
+        return None
+
+    def to_pandas(self):
+        """The list as a pandas.DataFrame, one row an event or average."""
+        import pandas
+
+        if self._items is not None:
+            return pandas.DataFrame(self.to_dict()["rows"])
+        columns = _C.event_columns(self._lazy)
+        for name, column in columns.items():
+            if isinstance(column, tuple):
+                columns[name] = pandas.Categorical.from_codes(*column)
+        return pandas.DataFrame(columns)
+
+    def _repr_html_(self):
+        """The table a notebook shows."""
+        caption = " \u00b7 ".join(self.table(row_limit=0).splitlines()[-2:])
+        rows = self._rows
+        if self._items is not None:
+            rows = sorted(rows, key=lambda row: row.self_cpu_time_total, reverse=True)
+        return _html.table(rows, self.total_average(), len(self), caption, self._use_device, self._profile_memory, self._with_flops)

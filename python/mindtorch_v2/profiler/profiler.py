@@ -1,0 +1,312 @@
+"""torch.profiler's profile, schedule and handlers. The state machine behind them is C++ (mindtorch/profiler)."""
+
+import os
+import socket
+import time
+from abc import ABC, abstractmethod
+
+from mindtorch_v2 import _C
+from mindtorch_v2.profiler._config import warn_without_effect
+from mindtorch_v2.profiler._enums import ProfilerAction
+from mindtorch_v2.profiler._event_list import EventList
+from mindtorch_v2.profiler._hosts import activate_hosts
+from mindtorch_v2.profiler._step_tracker import KinetoStepTracker
+from mindtorch_v2.profiler._warnings import warn
+
+__all__ = [
+    "ProfilerAction",
+    "profile",
+    "schedule",
+    "supported_activities",
+    "tensorboard_trace_handler",
+]
+
+PROFILER_STEP_NAME = "ProfilerStep"
+
+
+def supported_activities():
+    """What can be recorded on this machine now: CPU always, a device if somebody can watch it (see status())."""
+    return _C.supported_activities()
+
+
+class _ITraceObserver(ABC):
+    """Somebody who wants to run exactly while a trace runs."""
+
+    @abstractmethod
+    def start(self):
+        """Once a trace, before its first event."""
+
+    @abstractmethod
+    def stop(self):
+        """Once a trace, after its last event."""
+
+    @abstractmethod
+    def cleanup(self):
+        """When the profile's `with` block ends."""
+
+
+def _parse_activities(activities):
+    """The activities of a mixed list, and the names of event groups that dictionaries in it limit an activity to."""
+    parsed, filters = [], {}
+    for item in activities:
+        if isinstance(item, dict):
+            for activity, names in item.items():
+                parsed.append(activity)
+                filters[activity] = set(names)
+        else:
+            parsed.append(item)
+    return parsed, filters
+
+
+class _KinetoProfile(_C.Profile):
+    """A profile without steps: start() records, stop() ends it. `profile` adds steps and schedules.
+
+    Args:
+        activities: ProfilerActivity members or their names; None: supported_activities().
+        record_shapes: keep sizes, strides and types of the arguments of ops.
+        profile_memory: keep allocations and frees.
+        with_stack: keep the Python stack of ops and scopes.
+        with_flops: estimate floating point operations; needs shapes, so they are kept too.
+        with_modules: record calls of modules as scopes.
+        experimental_config: an _ExperimentalConfig.
+        execution_trace_observer: an object with start(), stop() and cleanup().
+        acc_events: keep the events of all cycles, not only of the last.
+        custom_trace_id_callback: called once a cycle, returns the id of its trace; None: a random one.
+        post_processing_timeout_s: accepted; there is no post-processing to cut short.
+    """
+
+    on_trace_ready = None
+    has_cudagraphs = False
+    mem_tl = None
+    _constructed = False
+
+    def __init__(
+        self,
+        *,
+        activities=None,
+        record_shapes=False,
+        profile_memory=False,
+        with_stack=False,
+        with_flops=False,
+        with_modules=False,
+        experimental_config=None,
+        execution_trace_observer=None,
+        acc_events=False,
+        custom_trace_id_callback=None,
+        post_processing_timeout_s=None,
+    ):
+        self._construct(
+            None,
+            activities=activities,
+            record_shapes=record_shapes,
+            profile_memory=profile_memory,
+            with_stack=with_stack,
+            with_flops=with_flops,
+            with_modules=with_modules,
+            experimental_config=experimental_config,
+            execution_trace_observer=execution_trace_observer,
+            acc_events=acc_events,
+            custom_trace_id_callback=custom_trace_id_callback,
+            post_processing_timeout_s=post_processing_timeout_s,
+        )
+
+    def _construct(self, schedule, *, activities, experimental_config, execution_trace_observer, custom_trace_id_callback, **options):
+        self.experimental_config = experimental_config
+        self.execution_trace_observer = execution_trace_observer
+        self.custom_trace_id_callback = custom_trace_id_callback
+        self.activity_filters = {}
+        if activities is not None:
+            activities, self.activity_filters = _parse_activities(activities)
+        if experimental_config is not None:
+            warn_without_effect(experimental_config)
+        activate_hosts()
+        _C.Profile.__init__(self, activities=activities, schedule=schedule, experimental_config=experimental_config, **options)
+        self._constructed = True
+
+    def __del__(self):
+        if self._constructed and (self.running or self.recording_now):
+            warn("A profile was never stopped: what it recorded is lost.", ResourceWarning)
+
+    def start(self):
+        self.prepare_trace()
+        self.start_trace()
+
+    def stop(self):
+        self.stop_trace()
+
+    @property
+    def profiler(self):
+        """This profile by the names of torch.autograd.profiler.profile; None before the first trace is prepared."""
+        from mindtorch_v2.autograd import profiler
+
+        return None if self.get_trace_id() is None else profiler.profile._of(self)
+
+    def _stats(self):
+        face = self.profiler
+        return None if face is None else face._stats
+
+    def _trace_ready(self):
+        if self.on_trace_ready:
+            self.on_trace_ready(self)
+
+    def set_custom_trace_id_callback(self, callback):
+        """From the next cycle on, its traces get the ids that `callback` returns."""
+        self.custom_trace_id_callback = callback
+
+    def add_metadata(self, key, value):
+        """A text among the top-level values of the trace file."""
+        if not isinstance(value, str):
+            raise AttributeError(f"{type(value).__name__!r} object has no attribute 'replace'")
+        self._add_metadata(key, value)
+
+    def events(self):
+        """What was recorded, as an EventList of FunctionEvent objects that are made when looked at."""
+        return EventList._of_events(self._events())
+
+    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
+        """Events of one name added up, as an EventList of FunctionEventAvg rows."""
+        events = EventList._of_events(self._events("getting key averages"))
+        return events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+
+    def export_chrome_trace(self, path, use_python_export=False):
+        """Writes the last cycle as Chrome's JSON; ".gz" is compressed, ".pftrace" is Perfetto's format. May be repeated.
+
+        There is one exporter: `use_python_export` is accepted and changes nothing.
+        """
+        self._export_chrome_trace(os.fspath(path))
+
+    def export_trace(self, path):
+        """Writes the last cycle in the format that the suffix of `path` names."""
+        self._export_trace(os.fspath(path))
+
+    def to_pandas(self):
+        """What was recorded as a pandas.DataFrame, one row an event."""
+        return self.events().to_pandas()
+
+    def export_stacks(self, path, metric="self_cpu_time_total"):
+        """Writes "outermost;...;innermost <microseconds>" lines, the input of flame graph tools."""
+        events = EventList._of_events(self._events("exporting stacks"))
+        if not self.with_stack:
+            raise AssertionError("export_stacks() requires with_stack=True")
+        events.export_stacks(path, metric)
+
+
+def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
+    """A callable that says which steps of a loop are recorded.
+
+    Skip `skip_first` steps; then cycles of `wait` idle steps, `warmup` steps that prepare, and `active` recorded steps; `repeat`
+    cycles, 0 for no end. With `skip_first_wait` the first cycle does without its `wait`.
+    """
+    return _C.Schedule(
+        wait=wait,
+        warmup=warmup,
+        active=active,
+        repeat=repeat,
+        skip_first=skip_first,
+        skip_first_wait=skip_first_wait,
+    )
+
+
+def _default_schedule_fn(_):
+    """Records every step."""
+    return ProfilerAction.RECORD
+
+
+def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False, use_python_export=False):
+    """An on_trace_ready that writes each cycle to "<dir_name>/<worker_name>.<Unix nanoseconds>.pt.trace.json", ".gz" if asked for.
+
+    `worker_name` should differ between the processes of a job; by default it is "<host>_<pid>".
+    """
+
+    def handler_fn(prof):
+        nonlocal worker_name
+        try:
+            os.makedirs(dir_name, exist_ok=True)
+        except OSError as error:
+            raise RuntimeError(f"Can't create directory: {dir_name}") from error
+        if not worker_name:
+            worker_name = f"{socket.gethostname()}_{os.getpid()}"
+        suffix = ".gz" if use_gzip else ""
+        file_name = f"{worker_name}.{time.time_ns()}.pt.trace.json{suffix}"
+        prof.export_chrome_trace(os.path.join(dir_name, file_name), use_python_export=use_python_export)
+
+    return handler_fn
+
+
+class profile(_KinetoProfile):
+    """Records what a program does, from start() to stop() or in a `with` block, step by step if there is a schedule.
+
+        with profile(record_shapes=True) as prof:
+            train_step()
+        print(prof.key_averages().table(sort_by="self_cpu_time_total"))
+
+    Args:
+        schedule: callable from the number of a step to its ProfilerAction, see schedule(). None: every step is recorded, and there
+            are no "ProfilerStep#N" scopes.
+        on_trace_ready: called with the profile when a cycle has been recorded, and at the end if it is still being recorded.
+        use_cuda: deprecated, use `activities`.
+
+    All other arguments are those of _KinetoProfile.
+    """
+
+    step_rec_fn = None  # steps are scopes of the C++ side
+
+    def __init__(
+        self,
+        *,
+        activities=None,
+        schedule=None,
+        on_trace_ready=None,
+        record_shapes=False,
+        profile_memory=False,
+        with_stack=False,
+        with_flops=False,
+        with_modules=False,
+        experimental_config=None,
+        execution_trace_observer=None,
+        acc_events=False,
+        use_cuda=None,
+        custom_trace_id_callback=None,
+        post_processing_timeout_s=None,
+    ):
+        if use_cuda is not None:
+            warn("`use_cuda` is deprecated, use `activities` argument instead", FutureWarning)
+        self.schedule = schedule or _default_schedule_fn
+        self.on_trace_ready = on_trace_ready
+        KinetoStepTracker.init_step_count(PROFILER_STEP_NAME)
+        self._construct(
+            schedule or None,
+            activities=activities,
+            record_shapes=record_shapes,
+            profile_memory=profile_memory,
+            with_stack=with_stack,
+            with_flops=with_flops,
+            with_modules=with_modules,
+            experimental_config=experimental_config,
+            execution_trace_observer=execution_trace_observer,
+            acc_events=acc_events,
+            custom_trace_id_callback=custom_trace_id_callback,
+            post_processing_timeout_s=post_processing_timeout_s,
+        )
+
+    # The base class has torch's start() and stop() of a profile without steps.
+    start = _C.Profile.start
+    stop = _C.Profile.stop
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, exc_type, exc_val, exc_tb):
+        self.close()
+        KinetoStepTracker.erase_step_count(PROFILER_STEP_NAME)
+
+    @property
+    def action_map(self):
+        """The calls made from one action to the next, None being the end."""
+        steps = [action for action in ProfilerAction if action is not ProfilerAction.DEVICE_STOPPED]
+        return {
+            (previous, current): [getattr(self, call) for call in _C.transition_calls(previous, current)]
+            for previous in steps
+            for current in [*steps, None]
+        }

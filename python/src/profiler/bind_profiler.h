@@ -1,0 +1,19 @@
+// The pieces of bind_profiler(), one a file.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace mindtorch::python {
+
+namespace nb = nanobind;
+
+void bind_schedule(nb::module_& module);
+void bind_profile(nb::module_& module);
+void bind_function_event(nb::module_& module);
+void bind_function_event_avg(nb::module_& module);
+void bind_event_sequence(nb::module_& module);
+void bind_event_rows(nb::module_& module);
+void bind_event_columns(nb::module_& module);
+void bind_status(nb::module_& module);
+
+}  // namespace mindtorch::python

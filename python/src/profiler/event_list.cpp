@@ -1,0 +1,158 @@
+// The functions behind EventList: tables, averages and files of a list of events or averages.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <unistd.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "mindtorch/analyze/event_names.h"
+#include "mindtorch/analyze/key_averages.h"
+#include "mindtorch/analyze/stacks.h"
+#include "mindtorch/analyze/tabular.h"
+#include "mindtorch/export/output.h"
+#include "python/src/profiler/average_row.h"
+#include "python/src/profiler/bind_profiler.h"
+#include "python/src/profiler/conversions.h"
+#include "python/src/profiler/event_handle.h"
+#include "python/src/profiler/event_list_trace.h"
+#include "python/src/profiler/event_rows.h"
+#include "python/src/profiler/event_sequence.h"
+
+namespace mindtorch::python {
+namespace {
+
+using analyze::GroupOptions;
+using analyze::KeyAverages;
+using analyze::TableContext;
+
+// Calls `work` without the GIL if `rows` is a sequence of ours, whose rows need no Python.
+template <class Work>
+auto unlocked_if_possible(nb::handle rows, Work work) {
+  if (!nb::isinstance<EventSequence>(rows)) return work();
+  const nb::gil_scoped_release unlocked;
+  return work();
+}
+
+std::string table(nb::handle rows, const TableContext& context, std::optional<std::string> sort_by, std::optional<std::int64_t> row_limit,
+                  std::optional<std::int64_t> max_src_column_width, std::optional<std::int64_t> max_name_column_width,
+                  std::optional<std::int64_t> max_shapes_column_width, std::optional<std::string> header, bool top_level_events_only,
+                  std::optional<std::string> time_unit) {
+  const analyze::TableOptions options{.sort_by = sort_by.value_or(""),
+                                      .row_limit = row_limit.value_or(-1),
+                                      .max_src_column_width = max_src_column_width,
+                                      .max_name_column_width = max_name_column_width,
+                                      .max_shapes_column_width = max_shapes_column_width,
+                                      .header = std::move(header),
+                                      .top_level_events_only = top_level_events_only,
+                                      .time_unit = time_unit.value_or("")};
+  const analyze::TableRows source = table_rows(rows);
+  return unlocked_if_possible(rows, [&] { return analyze::table(source, context, options); });
+}
+
+nb::list to_objects(KeyAverages averages, const std::shared_ptr<const analyze::Analysis>& analysis) {
+  nb::list rows;
+  for (analyze::Average& row : averages.rows) rows.append(nb::cast(AverageRow{std::move(row), analysis}));
+  return rows;
+}
+
+nb::list key_averages(nb::handle rows, bool group_by_input_shapes, std::int64_t group_by_stack_n, bool group_by_overload_name) {
+  const GroupOptions options{group_by_input_shapes, group_by_stack_n, group_by_overload_name};
+  std::shared_ptr<const analyze::Analysis> analysis;
+  const EventSequence* const events = nb::isinstance<EventSequence>(rows) ? &nb::cast<const EventSequence&>(rows) : nullptr;
+  if (events != nullptr) analysis = events->analysis;
+  const analyze::TableRows source = table_rows(rows);
+  KeyAverages averages = unlocked_if_possible(
+      rows, [&] { return events != nullptr && events->whole() ? analyze::key_averages(*analysis, options) : group_rows(source, options); });
+  return to_objects(std::move(averages), analysis);
+}
+
+AverageRow total_average(nb::handle rows) {
+  const analyze::TableRows source = table_rows(rows);
+  return unlocked_if_possible(rows, [&] {
+    AverageRow total;
+    for (std::size_t i = 0; i < source.size; ++i) total.average.add_sums(source.row(i));
+    total.average.key = "Total";
+    return total;
+  });
+}
+
+void export_stacks(nb::handle rows, const std::string& path, std::string_view metric) {
+  const EventSequence* const events = nb::isinstance<EventSequence>(rows) ? &nb::cast<const EventSequence&>(rows) : nullptr;
+  unlocked_if_possible(rows, [&] {
+    const auto stacks = events != nullptr && events->whole() ? analyze::collapsed_stacks(*events->analysis, metric)
+                                                             : analyze::collapsed_stacks(as_averages(rows), metric);
+    exporter::write_output(path, analyze::collapsed_text(stacks));
+  });
+}
+
+void export_chrome_trace(nb::handle rows, const std::string& path, std::string_view device) {
+  ListTrace trace(path);
+  if (nb::isinstance<EventSequence>(rows)) {
+    const EventSequence& events = nb::cast<const EventSequence&>(rows);
+    const nb::gil_scoped_release unlocked;
+    for (std::size_t i = 0; i < events.size; ++i) trace.add(events[i], device);
+    trace.commit();
+    return;
+  }
+  for (const nb::handle item : nb::iter(rows)) {
+    if (nb::isinstance<EventHandle>(item))
+      trace.add(nb::cast<const EventHandle&>(item).event, device);
+    else
+      trace.add(row_of(item), ::getpid());
+  }
+  trace.commit();
+}
+
+nb::list stack_metrics() {
+  nb::list metrics;
+  for (const std::string_view metric : analyze::supported_stack_metrics()) metrics.append(to_text(metric));
+  return metrics;
+}
+
+// Text of a sequence comes from its events, of a list from its rows.
+template <class OfEvents, class OfAverages>
+nb::str tabular(nb::handle rows, const TableContext& context, OfEvents of_events, OfAverages of_averages) {
+  const EventSequence* const events = nb::isinstance<EventSequence>(rows) ? &nb::cast<const EventSequence&>(rows) : nullptr;
+  if (events == nullptr || !events->whole()) return to_text(of_averages(as_averages(rows, context)));
+  std::string text;
+  {
+    const nb::gil_scoped_release unlocked;
+    text = of_events(events->analysis->events());
+  }
+  return to_text(text);
+}
+
+}  // namespace
+
+void bind_event_rows(nb::module_& module) {
+  nb::class_<TableContext>(module, "TableContext", "What a table says that its rows do not.")
+      .def(
+          "__init__",
+          [](TableContext* self, bool memory, bool flops) {
+            new (self) TableContext{memory, flops, {}};
+          },
+          nb::arg("profile_memory") = false, nb::arg("with_flops") = false)
+      .def_ro("profile_memory", &TableContext::profile_memory)
+      .def_ro("with_flops", &TableContext::with_flops);
+  module.def("table_context", [](const EventSequence& events) { return analyze::table_context(events.analysis->recording()); });
+  module.def("table", &table, nb::arg("rows"), nb::arg("context"), nb::arg("sort_by").none(), nb::arg("row_limit").none(),
+             nb::arg("max_src_column_width").none(), nb::arg("max_name_column_width").none(), nb::arg("max_shapes_column_width").none(),
+             nb::arg("header").none(), nb::arg("top_level_events_only"), nb::arg("time_unit").none());
+  module.def("key_averages", &key_averages, nb::arg("rows"), nb::arg("group_by_input_shapes"), nb::arg("group_by_stack_n"),
+             nb::arg("group_by_overload_name"));
+  module.def("total_average", &total_average, nb::arg("rows"));
+  module.def("export_stacks", &export_stacks, nb::arg("rows"), nb::arg("path"), nb::arg("metric"));
+  module.def("export_list_trace", &export_chrome_trace, nb::arg("rows"), nb::arg("path"), nb::arg("device"));
+  module.def("write_text", &exporter::write_output, nb::arg("path"), nb::arg("text"), nb::call_guard<nb::gil_scoped_release>());
+  module.def("demangled", &analyze::demangled, nb::arg("name"));
+  module.def("supported_export_stacks_metrics", &stack_metrics);
+  module.def("to_json",
+             [](nb::handle rows, const TableContext& c) { return tabular(rows, c, analyze::events_json, analyze::averages_json); });
+  module.def("to_csv", [](nb::handle rows, const TableContext& c) { return tabular(rows, c, analyze::events_csv, analyze::averages_csv); });
+}
+
+}  // namespace mindtorch::python

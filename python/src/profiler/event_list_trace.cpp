@@ -1,0 +1,58 @@
+// EventList.export_chrome_trace(): the plain list of events that torch writes for a list, in place of a whole trace.
+#include "python/src/profiler/event_list_trace.h"
+
+#include <fmt/format.h>
+
+#include "mindtorch/base/text.h"
+#include "mindtorch/export/output.h"
+
+namespace mindtorch::python {
+namespace {
+
+std::string event_json(const analyze::FunctionEvent& event) {
+  return fmt::format(R"({{"name": {}, "ph": "X", "ts": {:.3f}, "dur": {:.3f}, "tid": {}, "pid": "CPU functions", "args": {{}}}})",
+                     json_quoted(event.trace_name()), event.start_us(), static_cast<double>(event.duration_ns()) / 1000.0, event.thread());
+}
+
+// An average has no place in time: rows lie one after the other, each as long as it took in total.
+std::string average_json(const analyze::Average& row, double start_us, std::int64_t pid) {
+  return fmt::format(
+      R"({{"name": {}, "ph": "X", "cat": "average", "ts": {:.3f}, "dur": {:.3f}, "tid": 0, "pid": {}, "args": {{"count": {}, )"
+      R"("self_cpu_time_total": {:.3f}, "cpu_time_total": {:.3f}, "self_device_time_total": {:.3f}, "device_time_total": {:.3f}}}}})",
+      json_quoted(row.key), start_us, row.cpu_time_total(), pid, row.count, row.self_cpu_time_total(), row.cpu_time_total(),
+      row.self_device_time_total(), row.device_time_total());
+}
+
+// An arrow begins at the event for each piece of device work it launched.
+std::string arrow_json(const analyze::FunctionEvent& event, std::size_t id, std::string_view device) {
+  return fmt::format(
+      R"({{"name": {}, "ph": "s", "ts": {:.3f}, "tid": {}, "pid": "CPU functions", "id": {}, "cat": "cpu_to_{}", "args": {{}}}})",
+      json_quoted(event.trace_name()), event.start_us(), event.thread(), id, device);
+}
+
+}  // namespace
+
+ListTrace::ListTrace(const std::string& path) : out_(path) { out_.append("["); }
+
+void ListTrace::item(std::string_view json) {
+  if (!first_) out_.append(", ");
+  first_ = false;
+  out_.append(json);
+}
+
+void ListTrace::add(const analyze::FunctionEvent& event, std::string_view device) {
+  item(event_json(event));
+  for (std::size_t arrows = event.kernels().size(); arrows > 0; --arrows) item(arrow_json(event, next_arrow_++, device));
+}
+
+void ListTrace::add(const analyze::Average& row, std::int64_t pid) {
+  item(average_json(row, next_start_us_, pid));
+  next_start_us_ += row.cpu_time_total();
+}
+
+void ListTrace::commit() {
+  out_.append("]");
+  out_.commit();
+}
+
+}  // namespace mindtorch::python

@@ -1,0 +1,18 @@
+// Lists of events or averages as rows of a table: a sequence that makes them one at a time, or a Python list.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "mindtorch/analyze/key_averages.h"
+#include "mindtorch/analyze/table.h"
+
+namespace mindtorch::python {
+
+// Of an EventSequence or a list of FunctionEvent and FunctionEventAvg objects, which must outlive the result. Rows of a list need the GIL.
+analyze::TableRows table_rows(nanobind::handle rows);
+// All rows at once.
+analyze::KeyAverages as_averages(nanobind::handle rows, const analyze::TableContext& context = {});
+// torch's grouping, of rows that belong to no recording or only to a part of one.
+analyze::KeyAverages group_rows(const analyze::TableRows& rows, const analyze::GroupOptions& options);
+
+}  // namespace mindtorch::python

@@ -1,0 +1,237 @@
+// FunctionEvent in Python: torch's attributes and a read-only mapping.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nanobind/operators.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <functional>
+#include <string>
+
+#include "mindtorch/export/category.h"
+#include "python/src/profiler/bind_profiler.h"
+#include "python/src/profiler/conversions.h"
+#include "python/src/profiler/event_handle.h"
+#include "python/src/profiler/event_inputs.h"
+#include "python/src/profiler/formatted_times.h"
+
+namespace mindtorch::python {
+namespace {
+
+using analyze::FunctionEvent;
+using Class = nb::class_<EventHandle>;
+
+constexpr double us(std::int64_t ns) { return static_cast<double>(ns) / 1000.0; }
+
+struct Times {
+  static double cpu_time(const EventHandle& h) { return us(h.event.cpu_time_total_ns()); }
+  static double device_time(const EventHandle& h) { return us(h.event.device_time_total_ns()); }
+  static double cpu_time_total(const EventHandle& h) { return us(h.event.cpu_time_total_ns()); }
+  static double device_time_total(const EventHandle& h) { return us(h.event.device_time_total_ns()); }
+  static double self_cpu_time_total(const EventHandle& h) { return us(h.event.self_cpu_time_total_ns()); }
+  static double self_device_time_total(const EventHandle& h) { return us(h.event.self_device_time_total_ns()); }
+};
+
+// Half-open: [start, end) in microseconds since the recording started.
+struct Interval {
+  double start = 0;
+  double end = 0;
+};
+
+nb::object use_device(const EventHandle& handle) {
+  const std::string& device = handle.analysis->use_device();
+  return device.empty() ? nb::none() : nb::object(to_text(device));
+}
+
+nb::list children(const EventHandle& handle) {
+  nb::list list;
+  for (const FunctionEvent& child : handle.event.cpu_children()) list.append(nb::cast(handle.other(child)));
+  return list;
+}
+
+nb::list kernels(const EventHandle& handle) {
+  const nb::object kernel = imported("mindtorch_v2.autograd.profiler_util", "Kernel");
+  nb::list list;
+  for (const analyze::Kernel& launched : handle.event.kernels())
+    list.append(kernel(to_text(launched.name), launched.device, us(launched.duration_ns)));
+  return list;
+}
+
+std::string activity_type(const EventHandle& handle) {
+  return std::string(exporter::category(handle.event.kind(), handle.event.device().type));
+}
+
+std::string describe(const EventHandle& handle) {
+  const FunctionEvent& event = handle.event;
+  std::vector<std::int64_t> child_ids;
+  for (const FunctionEvent& child : event.cpu_children()) child_ids.push_back(child.id());
+  const std::string device = handle.analysis->use_device().empty() ? "device" : handle.analysis->use_device();
+  return fmt::format(
+      "<FunctionEvent id={} name={} overload_name={} device_type=DeviceType.{} node_id=-1 cpu_time={} start_us={} end_us={} "
+      "cpu_children=[{}] {}_time={} name={} thread={} input_shapes={} cpu_memory_usage={} {}_memory_usage={} is_async={} is_remote=False "
+      "seq_nr={} is_legacy=False>",
+      event.id(), event.name(), event.overload_name(), trace::device_type_name(event.device_type()),
+      analyze::format_time(Times::cpu_time(handle)), event.start_us(), event.end_us(), fmt::join(child_ids, ", "), device,
+      analyze::format_time(Times::device_time(handle)), event.name(), event.thread(), analyze::shapes_text(event.shapes()),
+      event.memory_usage().cpu, device, event.memory_usage().device, event.is_async() ? "True" : "False", event.sequence_nr());
+}
+
+void def_identity(Class& type) {
+  type.def_prop_ro("id", [](const EventHandle& h) { return h.event.id(); })
+      .def_prop_ro("name", [](const EventHandle& h) { return to_text(h.event.name()); })
+      .def_prop_ro("key", [](const EventHandle& h) { return to_text(h.event.name()); })
+      .def_prop_ro("trace_name", [](const EventHandle& h) { return to_text(h.event.trace_name()); })
+      .def_prop_ro("overload_name", [](const EventHandle& h) { return to_text(h.event.overload_name()); })
+      .def_prop_ro("kind", [](const EventHandle& h) { return to_text(h.event.kind_name()); })
+      .def_prop_ro("activity_type", [](const EventHandle& h) { return to_text(activity_type(h)); })
+      .def_prop_ro("scope", [](const EventHandle& h) { return h.event.scope(); })
+      .def_prop_ro("is_async", [](const EventHandle& h) { return h.event.is_async(); })
+      .def_prop_ro("is_user_annotation", [](const EventHandle& h) { return h.event.is_user_annotation(); })
+      .def_prop_ro("is_python_function", [](const EventHandle& h) { return h.event.kind() == trace::EventKind::kPythonFunction; })
+      .def_prop_ro("count", [](const EventHandle&) { return 1; })
+      .def_prop_ro("external_id", [](const EventHandle& h) { return h.event.id(); })
+      .def_prop_ro("sequence_nr", [](const EventHandle& h) { return h.event.sequence_nr(); })
+      .def_prop_ro("step", [](const EventHandle& h) { return h.event.step(); });
+}
+
+// What torch has for distributed, legacy and TorchScript runs, which do not exist here, and for links that it keeps on events.
+void def_constants(Class& type) {
+  for (const char* name : {"is_remote", "is_legacy"}) type.def_prop_ro(name, [](const EventHandle&) { return false; });
+  for (const char* name :
+       {"node_id", "python_id", "python_parent_id", "python_module_id", "self_cpu_percent", "total_cpu_percent", "total_device_percent"})
+    type.def_prop_ro(name, [](const EventHandle&) { return -1; });
+  for (const char* name : {"flow_id", "flow_type", "flow_start"}) type.def_prop_ro(name, [](const EventHandle&) { return nb::none(); });
+}
+
+void def_place(Class& type) {
+  type.def_prop_ro("device_type", [](const EventHandle& h) { return to_python(h.event.device_type()); })
+      .def_prop_ro("device_index", [](const EventHandle& h) { return h.event.device().index; })
+      .def_prop_ro("device_resource_id", [](const EventHandle& h) { return h.event.device_resource_id(); })
+      .def_prop_ro("use_device", &use_device)
+      .def_prop_ro("thread", [](const EventHandle& h) { return h.event.thread(); })
+      .def_prop_ro("thread_id", [](const EventHandle& h) { return h.event.thread_id(); })
+      .def_prop_ro("fwd_thread", [](const EventHandle& h) { return h.event.fwd_thread(); })
+      .def_prop_ro("cpu_parent",
+                   [](const EventHandle& h) -> nb::object {
+                     const auto parent = h.event.cpu_parent();
+                     return parent ? nb::cast(h.other(*parent)) : nb::none();
+                   })
+      .def_prop_ro("cpu_children", &children)
+      .def_prop_ro("kernels", &kernels)
+      .def_prop_ro("linked_correlation_id", [](const EventHandle& h) { return correlation_of(h); });
+}
+
+void def_times(Class& type) {
+  type.def_prop_ro("time_range",
+                   [](const EventHandle& h) {
+                     return Interval{h.event.start_us(), h.event.end_us()};
+                   })
+      .def_prop_ro("start_ns", [](const EventHandle& h) { return h.event.start_ns(); })
+      .def_prop_ro("end_ns", [](const EventHandle& h) { return h.event.end_ns(); })
+      .def_prop_ro("duration_ns", [](const EventHandle& h) { return h.event.duration_ns(); })
+      .def_prop_ro("cpu_time_total", &Times::cpu_time_total)
+      .def_prop_ro("self_cpu_time_total", &Times::self_cpu_time_total)
+      .def_prop_ro("device_time_total", &Times::device_time_total)
+      .def_prop_ro("self_device_time_total", &Times::self_device_time_total)
+      .def_prop_ro("cuda_time_total",
+                   [](const EventHandle& h) {
+                     warn_deprecated("`cuda_time_total` is deprecated. Use `device_time_total` instead.");
+                     return Times::device_time_total(h);
+                   })
+      .def_prop_ro("self_cuda_time_total", [](const EventHandle& h) {
+        warn_deprecated("`self_cuda_time_total` is deprecated. Use `self_device_time_total` instead.");
+        return Times::self_device_time_total(h);
+      });
+  def_formatted_times<Times>(type);
+}
+
+void def_side_data(Class& type) {
+  type.def_prop_ro("cpu_memory_usage", [](const EventHandle& h) { return h.event.memory_usage().cpu; })
+      .def_prop_ro("device_memory_usage", [](const EventHandle& h) { return h.event.memory_usage().device; })
+      .def_prop_ro("self_cpu_memory_usage", [](const EventHandle& h) { return h.event.self_memory_usage().cpu; })
+      .def_prop_ro("self_device_memory_usage", [](const EventHandle& h) { return h.event.self_memory_usage().device; })
+      .def_prop_ro("self_cuda_memory_usage",
+                   [](const EventHandle& h) {
+                     warn_deprecated("`self_cuda_memory_usage` is deprecated. Use `self_device_memory_usage` instead.");
+                     return h.event.self_memory_usage().device;
+                   })
+      .def_prop_ro("flops", [](const EventHandle& h) { return h.event.flops(); })
+      .def_prop_ro("input_shapes", [](const EventHandle& h) { return to_python(h.event.shapes()); })
+      .def_prop_ro("structured_input_shapes", &structured_shapes)
+      .def_prop_ro("structured_input_strides", &structured_strides)
+      .def_prop_ro("input_dtypes", &input_types)
+      .def_prop_ro("concrete_inputs", &concrete_inputs)
+      .def_prop_ro("kwinputs", [](const EventHandle& h) { return h.event.is_user_annotation() ? attributes(h) : nb::dict(); })
+      .def_prop_ro("stack", [](const EventHandle& h) { return to_python(h.event.stack()); })
+      .def_prop_ro("attributes", &attributes)
+      .def_prop_ro("event_metadata",
+                   [](const EventHandle& h) { return imported("mindtorch_v2.autograd.profiler_util", "_build_metadata")(attributes(h)); })
+      .def_prop_ro("metadata_json", [](const EventHandle& h) {
+        warn_deprecated("`metadata_json` is deprecated. Use `event_metadata` instead.");
+        return imported("mindtorch_v2.autograd.profiler_util", "_metadata_json")(attributes(h));
+      });
+}
+
+nb::list key_list(const EventHandle& handle) {
+  nb::list list;
+  for (const std::string_view key : mapping_keys(handle)) list.append(to_text(key));
+  return list;
+}
+
+nb::dict as_dict(const EventHandle& handle) {
+  nb::dict dict;
+  for (const std::string_view key : mapping_keys(handle)) dict[to_text(key)] = mapping_value(handle, key);
+  return dict;
+}
+
+void def_mapping(Class& type) {
+  type.def(
+          "__getitem__", [](const EventHandle& h, const std::string& key) { return mapping_value(h, key); }, nb::arg("key"))
+      .def(
+          "__contains__", [](const EventHandle& h, nb::handle key) { return PySequence_Contains(key_list(h).ptr(), key.ptr()) == 1; },
+          nb::arg("key"))
+      .def("__len__", [](const EventHandle& h) { return mapping_keys(h).size(); })
+      .def("__iter__", [](const EventHandle& h) { return nb::iter(key_list(h)); })
+      .def("keys", [](const EventHandle& h) { return as_dict(h).attr("keys")(); })
+      .def("values", [](const EventHandle& h) { return as_dict(h).attr("values")(); })
+      .def("items", [](const EventHandle& h) { return as_dict(h).attr("items")(); })
+      .def(
+          "get", [](const EventHandle& h, nb::handle key, nb::handle otherwise) { return as_dict(h).attr("get")(key, otherwise); },
+          nb::arg("key"), nb::arg("default") = nb::none());
+}
+
+void def_equality(Class& type) {
+  type.def(
+          "__eq__",
+          [](const EventHandle& h, nb::handle other) -> nb::object {
+            if (!nb::isinstance<EventHandle>(other)) return nb::borrow(Py_NotImplemented);
+            return nb::bool_(h.event == nb::cast<const EventHandle&>(other).event);
+          },
+          nb::arg("other"))
+      .def("__hash__", [](const EventHandle& h) {
+        return std::hash<const void*>()(h.analysis.get()) ^ (static_cast<std::size_t>(h.event.id()) * 0x9E3779B97F4A7C15ULL);
+      });
+}
+
+}  // namespace
+
+void bind_function_event(nb::module_& module) {
+  nb::class_<Interval>(module, "Interval", "A time range in microseconds.")
+      .def(nb::init<double, double>(), nb::arg("start"), nb::arg("end"))
+      .def_rw("start", &Interval::start)
+      .def_rw("end", &Interval::end)
+      .def("elapsed_us", [](const Interval& self) { return self.end - self.start; })
+      .def("__repr__", [](const Interval& self) { return fmt::format("Interval(start={}, end={})", self.start, self.end); });
+
+  Class type(module, "FunctionEvent", "One event of a recording. Made by the profiler: events()[i].");
+  def_identity(type);
+  def_constants(type);
+  def_place(type);
+  def_times(type);
+  def_side_data(type);
+  def_mapping(type);
+  def_equality(type);
+  type.def("__repr__", [](const EventHandle& h) { return to_text(describe(h)); });
+}
+
+}  // namespace mindtorch::python

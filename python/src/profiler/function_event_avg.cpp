@@ -1,0 +1,186 @@
+// FunctionEventAvg in Python.
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "mindtorch/base/error.h"
+#include "python/src/profiler/average_row.h"
+#include "python/src/profiler/bind_profiler.h"
+#include "python/src/profiler/conversions.h"
+#include "python/src/profiler/event_handle.h"
+#include "python/src/profiler/formatted_times.h"
+
+namespace mindtorch::python {
+namespace {
+
+using analyze::Average;
+using Class = nb::class_<AverageRow>;
+
+struct Times {
+  static double cpu_time(const AverageRow& r) { return r.average.cpu_time(); }
+  static double device_time(const AverageRow& r) { return r.average.device_time(); }
+  static double cpu_time_total(const AverageRow& r) { return r.average.cpu_time_total(); }
+  static double device_time_total(const AverageRow& r) { return r.average.device_time_total(); }
+  static double self_cpu_time_total(const AverageRow& r) { return r.average.self_cpu_time_total(); }
+  static double self_device_time_total(const AverageRow& r) { return r.average.self_device_time_total(); }
+};
+
+// A field that Python reads and writes as it is.
+template <class T>
+void def_field(Class& type, const char* name, T Average::*member) {
+  type.def_prop_rw(
+      name, [member](const AverageRow& r) { return r.average.*member; }, [member](AverageRow& r, T value) { r.average.*member = value; });
+}
+
+// Nanoseconds inside, microseconds outside.
+void def_time(Class& type, const char* name, std::int64_t Average::*member) {
+  type.def_prop_rw(
+      name, [member](const AverageRow& r) { return static_cast<double>(r.average.*member) / 1000.0; },
+      [member](AverageRow& r, double us) { r.average.*member = std::llround(us * 1000.0); });
+}
+
+void def_text(Class& type, const char* name, std::string Average::*member) {
+  type.def_prop_rw(
+      name, [member](const AverageRow& r) { return to_text(r.average.*member); },
+      [member](AverageRow& r, std::optional<std::string> text) { r.average.*member = text.value_or(""); }, nb::arg("text").none());
+}
+
+nb::object event_object(const AverageRow& row, analyze::EventIndex event) {
+  if (!row.analysis || event == analyze::kNoEvent) return nb::none();
+  return nb::cast(EventHandle{row.analysis, {*row.analysis, event}});
+}
+
+nb::object first_children(const AverageRow& row) {
+  const nb::object first = event_object(row, row.average.first_event);
+  return first.is_none() ? nb::object(nb::list()) : first.attr("cpu_children");
+}
+
+// The first thing added gives a row without key its identity.
+void add(AverageRow& row, nb::handle other) {
+  const Average added = row_of(other);
+  if (row.has_key) {
+    row.average.add(added);
+    return;
+  }
+  row.average = added;
+  row.has_key = true;
+  if (nb::isinstance<EventHandle>(other)) row.analysis = nb::cast<const EventHandle&>(other).analysis;
+  if (nb::isinstance<AverageRow>(other)) row.analysis = nb::cast<const AverageRow&>(other).analysis;
+}
+
+std::string describe(const AverageRow& row) {
+  const Average& a = row.average;
+  const std::string device = a.use_device.empty() ? "cuda" : a.use_device;
+  return fmt::format(
+      "<FunctionEventAvg key={} self_cpu_time={} cpu_time={}  self_{}_time={} {}_time={} input_shapes={} cpu_memory_usage={} "
+      "{}_memory_usage={}>",
+      row.has_key ? a.key : "None", analyze::format_time(a.self_cpu_time_total()), analyze::format_time(a.cpu_time()), device,
+      analyze::format_time(a.self_device_time_total()), device, analyze::format_time(a.device_time()),
+      a.input_shapes ? analyze::shapes_text(*a.input_shapes) : "", a.cpu_memory_usage, device, a.device_memory_usage);
+}
+
+void def_key(Class& type) {
+  type.def_prop_rw(
+      "key", [](const AverageRow& r) -> nb::object { return r.has_key ? nb::object(to_text(r.average.key)) : nb::none(); },
+      [](AverageRow& r, std::optional<std::string> key) {
+        r.has_key = key.has_value();
+        r.average.key = key.value_or("");
+      },
+      nb::arg("key").none());
+}
+
+void def_sums(Class& type) {
+  def_field(type, "count", &Average::count);
+  def_time(type, "cpu_time_total", &Average::cpu_time_total_ns);
+  def_time(type, "self_cpu_time_total", &Average::self_cpu_time_total_ns);
+  def_time(type, "device_time_total", &Average::device_time_total_ns);
+  def_time(type, "self_device_time_total", &Average::self_device_time_total_ns);
+  def_field(type, "cpu_memory_usage", &Average::cpu_memory_usage);
+  def_field(type, "self_cpu_memory_usage", &Average::self_cpu_memory_usage);
+  def_field(type, "device_memory_usage", &Average::device_memory_usage);
+  def_field(type, "self_device_memory_usage", &Average::self_device_memory_usage);
+  def_field(type, "flops", &Average::flops);
+  def_formatted_times<Times>(type);
+}
+
+void def_group(Class& type) {
+  def_field(type, "node_id", &Average::node_id);
+  def_field(type, "scope", &Average::scope);
+  def_field(type, "is_async", &Average::is_async);
+  def_field(type, "is_remote", &Average::is_remote);
+  def_field(type, "is_legacy", &Average::is_legacy);
+  def_field(type, "is_user_annotation", &Average::is_user_annotation);
+  def_text(type, "overload_name", &Average::overload_name);
+  type.def_prop_rw(
+          "use_device",
+          [](const AverageRow& r) { return r.average.use_device.empty() ? nb::none() : nb::object(to_text(r.average.use_device)); },
+          [](AverageRow& r, std::optional<std::string> device) { r.average.use_device = device.value_or(""); }, nb::arg("device").none())
+      .def_prop_rw(
+          "device_type", [](const AverageRow& r) { return to_python(r.average.device_type); },
+          [](AverageRow& r, nb::handle member) {
+            r.average.device_type = static_cast<trace::DeviceType>(nb::cast<int>(member.attr("value")));
+          })
+      .def_prop_ro(
+          "op_device",
+          [](const AverageRow& r) -> nb::object { return r.average.op_device ? to_python(r.average.op_device->type) : nb::none(); })
+      .def_prop_rw(
+          "input_shapes",
+          [](const AverageRow& r) { return r.average.input_shapes ? nb::object(to_python(*r.average.input_shapes)) : nb::str(""); },
+          [](AverageRow& r, nb::handle shapes) {
+            r.average.input_shapes.reset();
+            if (!shapes.is_none() && !nb::isinstance<nb::str>(shapes)) r.average.input_shapes = nb::cast<analyze::Shapes>(shapes);
+          },
+          nb::arg("shapes").none())
+      .def_prop_rw(
+          "stack", [](const AverageRow& r) { return to_python(r.average.stack); },
+          [](AverageRow& r, std::optional<std::vector<std::string>> stack) {
+            r.average.stack = std::move(stack).value_or(std::vector<std::string>());
+          },
+          nb::arg("stack").none())
+      .def_prop_rw(
+          "cpu_parent", [](const AverageRow& r) { return event_object(r, r.average.parent); },
+          [](AverageRow& r, const EventHandle* parent) {
+            r.average.parent = parent == nullptr ? analyze::kNoEvent : parent->event.index();
+          },
+          nb::arg("parent").none())
+      .def_prop_ro("cpu_children", &first_children);
+}
+
+}  // namespace
+
+Average row_of(nb::handle item) {
+  if (nb::isinstance<AverageRow>(item)) return nb::cast<const AverageRow&>(item).average;
+  if (nb::isinstance<EventHandle>(item)) return nb::cast<const EventHandle&>(item).event.as_row();
+  throw TypeMismatch("Expected other to be a FunctionEvent or FunctionEventAvg");
+}
+
+void bind_function_event_avg(nb::module_& module) {
+  Class type(module, "FunctionEventAvg", "A row of key_averages(): what events of one name took together.");
+  type.def("__init__", [](AverageRow* self) {
+    new (self) AverageRow{.has_key = false};
+    self->average.node_id = 0;
+  });
+  def_key(type);
+  def_sums(type);
+  def_group(type);
+  type.def(
+          "add",
+          [](nb::handle self, nb::handle other) {
+            add(nb::cast<AverageRow&>(self), other);
+            return nb::borrow(self);
+          },
+          nb::arg("other"))
+      .def("__iadd__",
+           [](nb::handle self, nb::handle other) {
+             add(nb::cast<AverageRow&>(self), other);
+             return nb::borrow(self);
+           })
+      .def("__repr__", [](const AverageRow& r) { return to_text(describe(r)); });
+}
+
+}  // namespace mindtorch::python

@@ -1,0 +1,89 @@
+// A profile whose callbacks are Python's.
+#include "python/src/profiler/python_profile.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <utility>
+
+#include "mindtorch/profiler/recorder.h"
+#include "mindtorch/profiler/status.h"
+#include "mindtorch/profiler/trace_id.h"
+#include "python/src/profiler/unlocked_recorder.h"
+
+namespace mindtorch::python {
+namespace {
+
+namespace nb = nanobind;
+
+// The attribute execution_trace_observer of a profile, if it is not None.
+class PythonObserver : public profiler::ExecutionObserver {
+ public:
+  explicit PythonObserver(nb::handle owner) : owner_(owner) {}
+  void start() override { call("start"); }
+  void stop() override { call("stop"); }
+  void cleanup() override { call("cleanup"); }
+
+ private:
+  void call(const char* method) {
+    const nb::object observer = owner_.attr("execution_trace_observer");
+    if (!observer.is_none()) observer.attr(method)();
+  }
+  nb::handle owner_;
+};
+
+std::string trace_id(nb::handle owner) {
+  const nb::object callback = owner.attr("custom_trace_id_callback");
+  return callback.is_none() ? profiler::random_trace_id() : nb::cast<std::string>(callback());
+}
+
+template <class T>
+void read(nb::handle config, const char* name, T& field) {
+  const nb::object value = nb::getattr(config, name, nb::none());
+  if (!value.is_none()) field = nb::cast<T>(value);
+}
+
+void read_budget(nb::handle config, record::Budget& budget) {
+  read(config, "budget_bytes", budget.bytes);
+  if (const nb::object steps = nb::getattr(config, "keep_last_steps", nb::none()); !steps.is_none()) {
+    budget.policy = record::Budget::Policy::kKeepLast;
+    budget.keep_steps = nb::cast<std::int64_t>(steps);
+  }
+  if (const nb::object path = nb::getattr(config, "spill_path", nb::none()); !path.is_none()) {
+    budget.policy = record::Budget::Policy::kSpill;
+    budget.spill_path = nb::cast<std::string>(path);
+  }
+}
+
+}  // namespace
+
+profiler::ExperimentalConfig to_experimental_config(nb::handle object) {
+  profiler::ExperimentalConfig config;
+  if (object.is_none()) return config;
+  // In torch's object False is the default, not a wish: here all threads are recorded unless our own config says otherwise.
+  if (nb::hasattr(object, "budget_bytes")) read(object, "profile_all_threads", config.profile_all_threads);
+  read_budget(object, config.budget);
+  read(object, "trace_only", config.trace_only);
+  read(object, "verbose", config.verbose);
+  read(object, "capture_overload_names", config.capture_overload_names);
+  read(object, "enable_cuda_sync_events", config.enable_cuda_sync_events);
+  read(object, "expose_kineto_event_metadata", config.expose_kineto_event_metadata);
+  read(object, "profiler_metrics", config.profiler_metrics);
+  read(object, "performance_events", config.performance_events);
+  return config;
+}
+
+PythonProfile::PythonProfile(nb::handle owner, profiler::ProfileOptions options) {
+  options.on_trace_ready = [owner](profiler::Profile&) { owner.attr("_trace_ready")(); };
+  options.custom_trace_id_callback = [owner] { return trace_id(owner); };
+  options.execution_trace_observer = std::make_shared<PythonObserver>(owner);
+  if (!options.activities.specified()) {
+    const nb::gil_scoped_release unlocked;  // may load a vendor's library
+    options.activities = profiler::Activities(profiler::supported_activities());
+  }
+  const std::vector<profiler::Activity> activities = profiler::checked_activities(options.activities.list());
+  auto recorder = make_unlocked_recorder(profiler::make_session_recorder(options, activities));
+  profile_ = std::make_unique<profiler::Profile>(std::move(options), std::move(recorder));
+}
+
+}  // namespace mindtorch::python

@@ -1,0 +1,43 @@
+// Schedules between the languages.
+#include "python/src/profiler/schedule.h"
+
+#include <fmt/format.h>
+
+#include "mindtorch/base/error.h"
+#include "python/src/profiler/bind_profiler.h"
+#include "python/src/profiler/conversions.h"
+
+namespace mindtorch::python {
+namespace {
+
+std::string describe(const NativeSchedule& schedule) {
+  const auto& [wait, warmup, active, repeat, skip_first, skip_first_wait] = schedule.action.target<profiler::CyclicSchedule>()->options();
+  return fmt::format("schedule(wait={}, warmup={}, active={}, repeat={}, skip_first={}, skip_first_wait={})", wait, warmup, active, repeat,
+                     skip_first, skip_first_wait);
+}
+
+}  // namespace
+
+profiler::Schedule to_schedule(nb::handle callable, nb::handle owner) {
+  if (callable.is_none()) return {};
+  if (nb::isinstance<NativeSchedule>(callable)) return nb::cast<NativeSchedule&>(callable).action;
+  if (PyCallable_Check(callable.ptr()) == 0) throw TypeMismatch("schedule must be callable");
+  return [owner](std::int64_t step) { return to_action(owner.attr("schedule")(step)); };
+}
+
+void bind_schedule(nb::module_& module) {
+  nb::class_<NativeSchedule>(module, "Schedule", "What schedule() returns: a callable from the number of a step to its ProfilerAction.")
+      .def(
+          "__init__",
+          [](NativeSchedule* self, std::int64_t wait, std::int64_t warmup, std::int64_t active, std::int64_t repeat,
+             std::int64_t skip_first, std::int64_t skip_first_wait) {
+            new (self) NativeSchedule{profiler::schedule({wait, warmup, active, repeat, skip_first, skip_first_wait})};
+          },
+          nb::kw_only(), nb::arg("wait"), nb::arg("warmup"), nb::arg("active"), nb::arg("repeat") = 0, nb::arg("skip_first") = 0,
+          nb::arg("skip_first_wait") = 0)
+      .def(
+          "__call__", [](const NativeSchedule& self, std::int64_t step) { return to_python(self.action(step)); }, nb::arg("step"))
+      .def("__repr__", [](const NativeSchedule& self) { return to_text(describe(self)); });
+}
+
+}  // namespace mindtorch::python

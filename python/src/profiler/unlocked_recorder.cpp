@@ -1,0 +1,55 @@
+// Every call that may wait or take long, without the GIL.
+#include "python/src/profiler/unlocked_recorder.h"
+
+#include <nanobind/nanobind.h>
+
+#include <utility>
+
+namespace mindtorch::python {
+namespace {
+
+namespace nb = nanobind;
+
+class UnlockedRecorder : public profiler::Recorder {
+ public:
+  explicit UnlockedRecorder(std::unique_ptr<profiler::Recorder> recorder) : recorder_(std::move(recorder)) {}
+
+  void prepare() override {
+    const nb::gil_scoped_release unlocked;
+    recorder_->prepare();
+  }
+  void start() override {
+    const nb::gil_scoped_release unlocked;
+    recorder_->start();
+  }
+  trace::Recording stop() override {
+    const nb::gil_scoped_release unlocked;
+    return recorder_->stop();
+  }
+  void discard() noexcept override {
+    const nb::gil_scoped_release unlocked;
+    recorder_->discard();
+  }
+  void toggle(profiler::Activity activity, bool on) override {
+    const nb::gil_scoped_release unlocked;
+    recorder_->toggle(activity, on);
+  }
+
+  // These are quick, and a step must begin and end on the thread that says so before any other runs.
+  void mark_step(std::int64_t step) override { recorder_->mark_step(step); }
+  void open_step_scope(std::int64_t step) override { recorder_->open_step_scope(step); }
+  void close_step_scope() override { recorder_->close_step_scope(); }
+  std::vector<std::string> problems() const override { return recorder_->problems(); }
+  std::int64_t bytes_in_use() const override { return recorder_->bytes_in_use(); }
+
+ private:
+  std::unique_ptr<profiler::Recorder> recorder_;
+};
+
+}  // namespace
+
+std::unique_ptr<profiler::Recorder> make_unlocked_recorder(std::unique_ptr<profiler::Recorder> recorder) {
+  return std::make_unique<UnlockedRecorder>(std::move(recorder));
+}
+
+}  // namespace mindtorch::python

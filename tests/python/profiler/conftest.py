@@ -1,0 +1,47 @@
+"""For the tests of the profiler: ops without a tensor runtime, and programs run on their own."""
+
+import json
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+
+@pytest.fixture
+def op():
+    """op("aten::mul", [2, 3]) records a call of an op with tensors of these shapes, as a dispatcher written in Python does."""
+    hooks = pytest.importorskip("mindtorch_v2.profiler._dispatch")
+
+    def call(name, *shapes, device="cpu"):
+        tensors = tuple(SimpleNamespace(shape=tuple(shape)) for shape in shapes)
+        hooks.dispatch_op_exit(hooks.dispatch_op_enter(name, device, tensors, {}))
+
+    return call
+
+
+@pytest.fixture
+def run_program():
+    """Runs Python text in a process of its own; returns what it printed."""
+
+    def run(text, **environment):
+        done = subprocess.run(
+            [sys.executable, "-c", text], env={**os.environ, **environment}, capture_output=True, text=True, timeout=120, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture
+def trace_of(tmp_path):
+    """The exported trace of a profile, read back."""
+
+    def export(prof):
+        path = tmp_path / "trace.json"
+        prof.export_chrome_trace(path)
+        return json.loads(path.read_text())
+
+    return export

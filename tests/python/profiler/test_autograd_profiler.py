@@ -1,0 +1,90 @@
+"""mindtorch_v2.autograd.profiler: torch's older names."""
+
+import pytest
+from mindtorch_v2.autograd import profiler
+from mindtorch_v2.profiler import profile as new_profile
+
+
+def test_the_older_profile_records_its_block(op):
+    with profiler.profile(record_shapes=True) as prof:
+        op("aten::mul", [2, 2])
+    assert [event.name for event in prof.function_events] == ["aten::mul"]
+    assert prof.key_averages(group_by_input_shape=True)[0].input_shapes == [[2, 2]]
+    assert prof.total_average().count == 1 and prof.self_cpu_time_total > 0
+    assert "aten::mul" in prof.table() and str(prof) == prof.table()
+
+
+def test_an_unfinished_profile_says_so():
+    prof = profiler.profile()
+    assert repr(prof) == str(prof) == "<unfinished torch.autograd.profile>"
+
+
+def test_a_disabled_profile_does_nothing(op):
+    with profiler.profile(enabled=False) as prof:
+        op("aten::mul")
+    assert prof is None
+
+
+def test_a_block_cannot_be_entered_twice():
+    prof = profiler.profile()
+    with prof:
+        pass
+    with pytest.raises(RuntimeError, match="^Profiler context manager is not reentrant$"), prof:
+        pass
+
+
+def test_wrong_devices_are_refused_as_torch_refuses_them():
+    with pytest.warns(UserWarning, match="^The tpu is not a valid device option.$"):
+        assert profiler.profile(use_device="tpu").use_device is None
+    with pytest.warns(UserWarning, match="^XPU is not available, disabling XPU profiling$"):
+        profiler.profile(use_device="xpu")
+    with pytest.raises(AssertionError, match="Legacy MTIA profiling is not supported"):
+        profiler.profile(use_device="mtia")
+    with pytest.raises(AssertionError, match=r"^Device-only events supported only with Kineto \(use_kineto=True\)$"):
+        profiler.profile(use_cpu=False)
+    with pytest.raises(AssertionError, match="^No activities specified for the profiler$"):
+        profiler.profile(use_cpu=False, use_kineto=True)
+    with pytest.warns(FutureWarning, match="^The attribute `use_cuda` will be deprecated soon"):
+        profiler.profile(use_cuda=True)
+
+
+def test_a_profile_can_be_read_through_its_older_face(op, tmp_path):
+    with new_profile(with_stack=True) as prof:
+        op("aten::mul")
+    face = prof.profiler
+    assert isinstance(face, profiler.profile) and face.function_events[0] == prof.events()[0]
+    assert face.trace_id == prof.get_trace_id() and prof._stats().number_of_events == 1
+    face.kineto_results.save(tmp_path / "trace.json")
+    face.export_chrome_trace(tmp_path / "again.json", metadata={"key": "3"})
+    face.export_stacks(tmp_path / "stacks.txt")
+    assert '"key":3' in (tmp_path / "again.json").read_text().replace(" ", "") and (tmp_path / "stacks.txt").stat().st_size > 0
+
+
+@pytest.mark.parametrize("marker", [profiler.emit_nvtx, profiler.emit_itt])
+def test_markers_of_other_tools_raise_a_clear_error_unless_disabled(marker):
+    with pytest.raises(RuntimeError, match="is not supported: mindtorch_v2 emits no"), marker():
+        pass
+    with marker(enabled=False):
+        pass
+
+
+def test_files_of_nvprof_are_refused():
+    with pytest.raises(RuntimeError, match="'x.sql' cannot be read"):
+        profiler.load_nvprof("x.sql")
+
+
+def test_keys_are_unique():
+    unique = profiler.EnforceUnique()
+    unique.see(1, "a")
+    with pytest.raises(RuntimeError, match=r"^duplicate key: \(1, 'a'\)$"):
+        unique.see(1, "a")
+
+
+def test_steps_of_several_requesters_are_counted_once(monkeypatch):
+    tracker = profiler.KinetoStepTracker
+    monkeypatch.setattr(tracker, "_step_dict", {})
+    monkeypatch.setattr(tracker, "_current_step", 0)
+    tracker.init_step_count("a")
+    tracker.init_step_count("b")
+    assert [tracker.increment_step("a"), tracker.increment_step("b"), tracker.increment_step("b")] == [1, 1, 2]
+    assert tracker.current_step() == 2 and tracker.erase_step_count("a") and not tracker.erase_step_count("a")

@@ -1,0 +1,117 @@
+"""_ExperimentalConfig, activities and status: options of torch, and our own."""
+
+import copy
+import pickle
+
+import pytest
+from mindtorch_v2.profiler import ProfilerActivity, _ExperimentalConfig, kineto_available, profile, schedule, status, supported_activities
+
+
+def test_a_config_can_be_copied_and_pickled():
+    config = _ExperimentalConfig(["metric"], verbose=True, keep_last_steps=2)
+    assert pickle.loads(pickle.dumps(config)) == config == copy.copy(config)
+
+
+@pytest.mark.parametrize(
+    "option, value",
+    [
+        ("profiler_measure_per_kernel", True),
+        ("adjust_profiler_step", True),
+        ("disable_external_correlation", True),
+        ("custom_profiler_config", "x"),
+        ("adjust_timestamps", True),
+    ],
+)
+def test_options_that_make_no_sense_here_say_so(option, value):
+    with pytest.warns(UserWarning, match=f"^experimental_config.{option} has no effect: "):
+        profile(experimental_config=_ExperimentalConfig(**{option: value}))
+
+
+@pytest.mark.parametrize("option", ["profiler_metrics", "performance_events"])
+def test_hardware_counters_are_warned_about(option):
+    with pytest.warns(UserWarning, match="Hardware counters"):
+        profile(experimental_config=_ExperimentalConfig(**{option: ["cycles"]}))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("option", ["verbose", "enable_cuda_sync_events", "capture_overload_names", "expose_kineto_event_metadata"])
+def test_options_that_are_always_on_are_accepted(option):
+    profile(experimental_config=_ExperimentalConfig(**{option: True}))
+
+
+def test_trace_only_refuses_events_but_exports(op, tmp_path):
+    with profile(experimental_config=_ExperimentalConfig(trace_only=True)) as prof:
+        op("aten::mul")
+    for call in (prof.events, prof.key_averages):
+        with pytest.raises(RuntimeError, match=r"^events\(\) is not available when trace_only=True in ExperimentalConfig"):
+            call()
+    prof.export_chrome_trace(tmp_path / "trace.json")
+    assert "aten::mul" in (tmp_path / "trace.json").read_text()
+
+
+def test_trace_only_is_switched_off_by_with_stack(op):
+    with pytest.warns(UserWarning, match="trace_only=True is incompatible with with_stack=True"):
+        prof = profile(with_stack=True, experimental_config=_ExperimentalConfig(trace_only=True))
+    with prof:
+        op("aten::mul")
+    assert len(prof.events()) == 1
+
+
+def test_the_last_steps_can_be_kept_alone(op):
+    with profile(experimental_config=_ExperimentalConfig(keep_last_steps=2)) as prof:
+        for _ in range(10):
+            op("aten::mul")
+            prof.step()
+    assert min(event["step"] for event in prof.events()) >= 8
+    assert {loss.reason for loss in prof.losses()} <= {"overwritten"}
+
+
+def test_events_can_be_spilled_to_a_file(op, tmp_path):
+    path = tmp_path / "spilled.mtrec"
+    with profile(experimental_config=_ExperimentalConfig(spill_path=str(path), budget_bytes=4 << 20)) as prof:
+        for _ in range(50_000):
+            op("aten::mul")
+    assert path.stat().st_size > 0 and len(prof.events()) == 50_000
+
+
+def test_what_the_profiler_took_is_known(op):
+    with profile() as prof:
+        op("aten::mul")
+    overhead = prof.overhead()
+    assert overhead.events == 1 and overhead.window_ns > 0 and overhead.stop_ns > 0 and overhead.start_ns > 0 and overhead.bytes > 0
+    assert "events=1" in repr(overhead)
+
+
+def test_an_activity_is_given_once():
+    with pytest.raises(ValueError, match="^Activity ProfilerActivity.CPU specified more than once$"):
+        profile(activities=[ProfilerActivity.CPU, "cpu"])
+
+
+@pytest.mark.parametrize("item", [3, None, object()])
+def test_what_is_not_an_activity_is_refused(item):
+    with pytest.raises(ValueError, match="unsupported profiler activity"):
+        profile(activities=[item])
+
+
+def test_the_cpu_is_always_supported():
+    assert ProfilerActivity.CPU in supported_activities() and kineto_available() is True
+
+
+def test_status_says_what_is_recorded_and_why_the_rest_is_not():
+    found = status()
+    assert not found.recording and found.clock and found.sources
+    for source in found.sources:
+        assert source.available == (not source.reason) and source.activity in ProfilerActivity
+        assert source.name in repr(found)
+    with profile():
+        assert status().recording
+
+
+def test_a_schedule_shows_its_numbers():
+    assert repr(schedule(wait=1, warmup=2, active=3)) == "schedule(wait=1, warmup=2, active=3, repeat=0, skip_first=0, skip_first_wait=0)"
+    with pytest.raises(AssertionError, match="^Step must be non-negative. Got -1.$"):
+        schedule(wait=1, warmup=2, active=3)(-1)
+    with pytest.raises(TypeError):
+        schedule(1, 2, 3)
+    with pytest.raises(TypeError):
+        schedule(wait=1.5, warmup=1, active=1)
