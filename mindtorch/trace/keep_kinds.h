@@ -1,0 +1,15 @@
+// keep_kinds(): a recording without the kinds of events that nobody wants.
+#pragma once
+
+#include <bitset>
+
+#include "mindtorch/trace/recording.h"
+
+namespace mindtorch::trace {
+
+using KindSet = std::bitset<kEventKinds>;  // by the number of an EventKind
+
+// Removes every event of another kind, and what hangs on it. Tracks, names, memory reports and losses stay. O(events).
+void keep_kinds(Recording& recording, const KindSet& wanted);
+
+}  // namespace mindtorch::trace
