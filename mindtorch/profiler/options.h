@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mindtorch/profiler/activity.h"
+#include "mindtorch/profiler/activity_filter.h"
 #include "mindtorch/profiler/observer.h"
 #include "mindtorch/profiler/schedule.h"
 #include "mindtorch/record/clock.h"
@@ -41,14 +42,15 @@ struct ExperimentalConfig {
 };
 
 struct ProfileOptions {
-  Activities activities;              // not said: supported_activities()
-  Schedule schedule;                  // none: every step is recorded, and there are no "ProfilerStep#N" scopes
-  TraceReadyCallback on_trace_ready;  // called when a cycle has been recorded, and by stop() while recording
-  bool record_shapes = false;         // arguments of ops: sizes, strides, types, scalars
-  bool profile_memory = false;        // allocations and frees
-  bool with_stack = false;            // call stacks of ops and scopes
-  bool with_flops = false;            // needs shapes, so they are recorded too
-  bool with_modules = false;          // calls of modules
+  Activities activities;                         // not said: supported_activities()
+  std::vector<ActivityFilter> activity_filters;  // of some of them only these kinds of events
+  Schedule schedule;                             // none: every step is recorded, and there are no "ProfilerStep#N" scopes
+  TraceReadyCallback on_trace_ready;             // called when a cycle has been recorded, and by stop() while recording
+  bool record_shapes = false;                    // arguments of ops: sizes, strides, types, scalars
+  bool profile_memory = false;                   // allocations and frees
+  bool with_stack = false;                       // call stacks of ops and scopes
+  bool with_flops = false;                       // needs shapes, so they are recorded too
+  bool with_modules = false;                     // calls of modules
   ExperimentalConfig experimental_config;
   std::shared_ptr<ExecutionObserver> execution_trace_observer;
   bool acc_events = false;                   // events() and key_averages() are about all cycles, not only the last

@@ -21,6 +21,7 @@ Profile::Profile(ProfileOptions options, std::unique_ptr<Recorder> recorder)
       results_(options_.acc_events) {
   if (options_.post_processing_timeout_s && *options_.post_processing_timeout_s < 0)
     throw InvalidArgument("post_processing_timeout_s must be non-negative");
+  wanted_kinds_ = wanted_kinds(activities_, options_.activity_filters);
   if (!recorder_) recorder_ = make_session_recorder(options_, activities_);
   current_action_ = scheduled_action(0);
   warn_about_options();

@@ -44,8 +44,8 @@ struct Overhead {
 
 class Profile {
  public:
-  // Throws InvalidArgument (activities, a negative post_processing_timeout_s), ArgumentAssertion (no activities), and what schedule(0)
-  // throws. Records nothing yet.
+  // Throws InvalidArgument (activities, a negative post_processing_timeout_s), ArgumentAssertion (no activities), Error (activity_filters),
+  // and what schedule(0) throws. Records nothing yet.
   explicit Profile(ProfileOptions options = {});
   // With a recorder of the caller's; null: this process's.
   Profile(ProfileOptions options, std::unique_ptr<Recorder> recorder);
@@ -165,6 +165,7 @@ class Profile {
   ProfileOptions options_;
   std::vector<Activity> activities_;
   std::unique_ptr<Recorder> recorder_;
+  trace::KindSet wanted_kinds_;
   bool record_steps_ = false;
   std::int64_t step_num_ = 0;
   ProfilerAction current_action_ = ProfilerAction::kNone;

@@ -97,6 +97,7 @@ bool Profile::finish(Keep keep, FirstFailure& failure) {
     overhead_.stop_ns = now_ns() - before;
     overhead_.events = recording.events.size();
     if (keep == Keep::kNo) return;
+    if (!options_.activity_filters.empty()) trace::keep_kinds(recording, wanted_kinds_);
     recording.trace_id = *trace_id_;
     recording.options.flops = options_.with_flops;
     recording.options.activities.clear();
