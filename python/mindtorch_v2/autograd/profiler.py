@@ -91,7 +91,7 @@ class profile:
         use_device: "cuda" or "npu" records that device too.
         use_kineto: accepted; there is one profiler.
         use_cpu: False records the device alone.
-        activity_filters: accepted; see mindtorch_v2.profiler.profile.
+        activity_filters: {activity: names}: of that activity only these groups of events.
 
     All other arguments are those of mindtorch_v2.profiler.profile.
     """
@@ -134,7 +134,7 @@ class profile:
         if not activities:
             raise AssertionError("No activities specified for the profiler")
         self._profile = _KinetoProfile(
-            activities=activities,
+            activities=[{a: self.activity_filters[a]} if a in self.activity_filters else a for a in activities],
             record_shapes=record_shapes or with_flops,
             with_flops=with_flops,
             profile_memory=profile_memory,

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict, namedtuple
 from typing import Any, NamedTuple
 
-from mindtorch_v2._C import FunctionEvent, FunctionEventAvg, Interval, demangled
+from mindtorch_v2._C import FunctionEvent, FunctionEventAvg, demangled
 from mindtorch_v2.profiler._event_list import EventList
 
 __all__ = [
@@ -20,6 +20,21 @@ __all__ = [
     "MemRecordsAcc",
     "StringTable",
 ]
+
+
+class Interval:
+    """A time range [start, end) in microseconds."""
+
+    def __init__(self, start, end):
+        self.start = start
+        self.end = end
+
+    def elapsed_us(self):
+        return self.end - self.start
+
+    def __repr__(self):
+        return f"Interval(start={self.start}, end={self.end})"
+
 
 # Device work launched by an event; duration in microseconds.
 Kernel = namedtuple("Kernel", ["name", "device", "duration"])

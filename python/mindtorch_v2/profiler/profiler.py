@@ -1,5 +1,6 @@
 """torch.profiler's profile, schedule and handlers. The state machine behind them is C++ (mindtorch/profiler)."""
 
+import json
 import os
 import socket
 import time
@@ -7,6 +8,7 @@ from abc import ABC, abstractmethod
 
 from mindtorch_v2 import _C
 from mindtorch_v2.profiler._config import warn_without_effect
+from mindtorch_v2.profiler._distributed import distributed_info
 from mindtorch_v2.profiler._enums import ProfilerAction
 from mindtorch_v2.profiler._event_list import EventList
 from mindtorch_v2.profiler._hosts import activate_hosts
@@ -52,7 +54,7 @@ def _parse_activities(activities):
         if isinstance(item, dict):
             for activity, names in item.items():
                 parsed.append(activity)
-                filters[activity] = set(names)
+                filters[activity] = set(names)  # no names: nothing of it
         else:
             parsed.append(item)
     return parsed, filters
@@ -62,7 +64,8 @@ class _KinetoProfile(_C.Profile):
     """A profile without steps: start() records, stop() ends it. `profile` adds steps and schedules.
 
     Args:
-        activities: ProfilerActivity members or their names; None: supported_activities().
+        activities: ProfilerActivity members or their names; None: supported_activities(). A dict {activity: names} keeps only these
+            groups of its events, by torch's names: "CPU_OP", "USER_ANNOTATION", "CONCURRENT_KERNEL", "GPU_MEMCPY", ...
         record_shapes: keep sizes, strides and types of the arguments of ops.
         profile_memory: keep allocations and frees.
         with_stack: keep the Python stack of ops and scopes.
@@ -120,12 +123,21 @@ class _KinetoProfile(_C.Profile):
         if experimental_config is not None:
             warn_without_effect(experimental_config)
         activate_hosts()
-        _C.Profile.__init__(self, activities=activities, schedule=schedule, experimental_config=experimental_config, **options)
+        _C.Profile.__init__(
+            self,
+            activities=activities,
+            activity_filters=self.activity_filters,
+            schedule=schedule,
+            experimental_config=experimental_config,
+            **options,
+        )
         self._constructed = True
 
     def __del__(self):
         if self._constructed and (self.running or self.recording_now):
             warn("A profile was never stopped: what it recorded is lost.", ResourceWarning)
+
+    # Calls of the C++ side are written out where a reader, or inspect, asks for their arguments.
 
     def start(self):
         self.prepare_trace()
@@ -133,6 +145,21 @@ class _KinetoProfile(_C.Profile):
 
     def stop(self):
         self.stop_trace()
+
+    def prepare_trace(self):
+        """Everything slow, so that start_trace() is quick."""
+        super().prepare_trace()
+
+    def start_trace(self):
+        self._add_distributed_info()
+        super().start_trace()
+
+    def stop_trace(self):
+        super().stop_trace()
+
+    def toggle_collection_dynamic(self, enable, activities):
+        """Switches activities of the running trace off and on."""
+        super().toggle_collection_dynamic(enable, activities)
 
     @property
     def profiler(self):
@@ -145,19 +172,29 @@ class _KinetoProfile(_C.Profile):
         face = self.profiler
         return None if face is None else face._stats
 
+    def _add_distributed_info(self):
+        info = distributed_info()
+        if info is not None:
+            self.add_metadata_json("distributedInfo", json.dumps(info))
+
     def _trace_ready(self):
+        self._add_distributed_info()
         if self.on_trace_ready:
             self.on_trace_ready(self)
-
-    def set_custom_trace_id_callback(self, callback):
-        """From the next cycle on, its traces get the ids that `callback` returns."""
-        self.custom_trace_id_callback = callback
 
     def add_metadata(self, key, value):
         """A text among the top-level values of the trace file."""
         if not isinstance(value, str):
             raise AttributeError(f"{type(value).__name__!r} object has no attribute 'replace'")
-        self._add_metadata(key, value)
+        super().add_metadata(key, value)
+
+    def add_metadata_json(self, key, value):
+        """A value among the top-level values of the trace file; text that is not JSON is kept as a string."""
+        super().add_metadata_json(key, value)
+
+    def preset_metadata_json(self, key, value):
+        """The same, before start."""
+        super().preset_metadata_json(key, value)
 
     def events(self):
         """What was recorded, as an EventList of FunctionEvent objects that are made when looked at."""
@@ -289,9 +326,21 @@ class profile(_KinetoProfile):
             post_processing_timeout_s=post_processing_timeout_s,
         )
 
-    # The base class has torch's start() and stop() of a profile without steps.
-    start = _C.Profile.start
-    stop = _C.Profile.stop
+    def start(self):
+        """Begins with the action of the present step; may be called again after stop(), the step number goes on."""
+        self._add_distributed_info()
+        _C.Profile.start(self)
+
+    def stop(self):
+        _C.Profile.stop(self)
+
+    def step(self):
+        """The next step begins."""
+        _C.Profile.step(self)
+
+    def get_trace_id(self):
+        """The id of the present or last trace; None before the first."""
+        return _C.Profile.get_trace_id(self)
 
     def __enter__(self):
         self.start()
@@ -300,6 +349,10 @@ class profile(_KinetoProfile):
     def __exit__(self, exc_type, exc_val, exc_tb):
         self.close()
         KinetoStepTracker.erase_step_count(PROFILER_STEP_NAME)
+
+    def set_custom_trace_id_callback(self, callback):
+        """From the next cycle on, its traces get the ids that `callback` returns."""
+        self.custom_trace_id_callback = callback
 
     @property
     def action_map(self):

@@ -32,15 +32,13 @@ struct Times {
   static double self_device_time_total(const EventHandle& h) { return us(h.event.self_device_time_total_ns()); }
 };
 
-// Half-open: [start, end) in microseconds since the recording started.
-struct Interval {
-  double start = 0;
-  double end = 0;
-};
-
 nb::object use_device(const EventHandle& handle) {
   const std::string& device = handle.analysis->use_device();
   return device.empty() ? nb::none() : nb::object(to_text(device));
+}
+
+nb::object time_range(const EventHandle& handle) {
+  return imported("mindtorch_v2.autograd.profiler_util", "Interval")(handle.event.start_us(), handle.event.end_us());
 }
 
 nb::list children(const EventHandle& handle) {
@@ -122,10 +120,7 @@ void def_place(Class& type) {
 }
 
 void def_times(Class& type) {
-  type.def_prop_ro("time_range",
-                   [](const EventHandle& h) {
-                     return Interval{h.event.start_us(), h.event.end_us()};
-                   })
+  type.def_prop_ro("time_range", &time_range)
       .def_prop_ro("start_ns", [](const EventHandle& h) { return h.event.start_ns(); })
       .def_prop_ro("end_ns", [](const EventHandle& h) { return h.event.end_ns(); })
       .def_prop_ro("duration_ns", [](const EventHandle& h) { return h.event.duration_ns(); })
@@ -216,13 +211,6 @@ void def_equality(Class& type) {
 }  // namespace
 
 void bind_function_event(nb::module_& module) {
-  nb::class_<Interval>(module, "Interval", "A time range in microseconds.")
-      .def(nb::init<double, double>(), nb::arg("start"), nb::arg("end"))
-      .def_rw("start", &Interval::start)
-      .def_rw("end", &Interval::end)
-      .def("elapsed_us", [](const Interval& self) { return self.end - self.start; })
-      .def("__repr__", [](const Interval& self) { return fmt::format("Interval(start={}, end={})", self.start, self.end); });
-
   Class type(module, "FunctionEvent", "One event of a recording. Made by the profiler: events()[i].");
   def_identity(type);
   def_constants(type);

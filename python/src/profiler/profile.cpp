@@ -24,11 +24,13 @@ using profiler::Profile;
 using profiler::ProfilerAction;
 using Class = nb::class_<PythonProfile>;
 
-void construct(nb::pointer_and_handle<PythonProfile> self, nb::handle activities, nb::handle schedule, bool record_shapes,
-               bool profile_memory, bool with_stack, bool with_flops, bool with_modules, nb::handle experimental_config, bool acc_events,
-               std::optional<double> post_processing_timeout_s) {
+void construct(nb::pointer_and_handle<PythonProfile> self, nb::handle activities, const nb::dict& activity_filters, nb::handle schedule,
+               bool record_shapes, bool profile_memory, bool with_stack, bool with_flops, bool with_modules, nb::handle experimental_config,
+               bool acc_events, std::optional<double> post_processing_timeout_s) {
   profiler::ProfileOptions options;
   if (!activities.is_none()) options.activities = profiler::Activities(to_activities(activities));
+  for (const auto [activity, names] : activity_filters)
+    options.activity_filters.push_back({to_activity(activity), nb::cast<std::vector<std::string>>(nb::list(names))});
   options.schedule = to_schedule(schedule, self.h);
   options.record_shapes = record_shapes;
   options.profile_memory = profile_memory;
@@ -86,7 +88,7 @@ void def_state(Class& type) {
 
 void def_metadata(Class& type) {
   type.def(
-          "_add_metadata", [](PythonProfile& self, const std::string& key, std::string_view text) { self->add_metadata(key, text); },
+          "add_metadata", [](PythonProfile& self, const std::string& key, std::string_view text) { self->add_metadata(key, text); },
           nb::arg("key"), nb::arg("value"))
       .def(
           "add_metadata_json",
@@ -165,8 +167,8 @@ void bind_profile(nb::module_& module) {
   bind_results(module);
   module.def("transition_calls", &transition_calls, nb::arg("previous"), nb::arg("current").none());
   Class type(module, "Profile", nb::is_weak_referenceable(), "The state machine of a profile. Use mindtorch_v2.profiler.profile.");
-  type.def("__init__", &construct, nb::kw_only(), nb::arg("activities").none(), nb::arg("schedule").none(), nb::arg("record_shapes"),
-           nb::arg("profile_memory"), nb::arg("with_stack"), nb::arg("with_flops"), nb::arg("with_modules"),
+  type.def("__init__", &construct, nb::kw_only(), nb::arg("activities").none(), nb::arg("activity_filters"), nb::arg("schedule").none(),
+           nb::arg("record_shapes"), nb::arg("profile_memory"), nb::arg("with_stack"), nb::arg("with_flops"), nb::arg("with_modules"),
            nb::arg("experimental_config").none(), nb::arg("acc_events"), nb::arg("post_processing_timeout_s").none());
   def_recording(type);
   def_state(type);

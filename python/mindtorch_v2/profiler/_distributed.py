@@ -1,0 +1,21 @@
+"""What torch.distributed knows about this process: tools that put the traces of a job side by side read it from the trace."""
+
+import sys
+
+
+def distributed_info():
+    """torch's "distributedInfo" of a trace; None unless the program has initialised torch.distributed."""
+    torch = sys.modules.get("torch")
+    distributed = getattr(torch, "distributed", None)
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return None
+    info = {
+        "backend": distributed.get_backend(),
+        "rank": distributed.get_rank(),
+        "world_size": distributed.get_world_size(),
+        "pg_count": distributed.get_pg_count(),
+        "pg_config": distributed.distributed_c10d._get_all_pg_configs(),
+    }
+    if info["backend"] == "nccl":
+        info["nccl_version"] = ".".join(map(str, torch.cuda.nccl.version()))
+    return info
