@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/export/chakra/chakra_writer.h"
 #include "mindtorch/export/chrome/chrome_writer.h"
 #include "mindtorch/export/perfetto/perfetto_writer.h"
 #include "mindtorch/export/speedscope/speedscope_writer.h"
@@ -28,6 +29,8 @@ void write_collapsed_stacks_of(const trace::Recording& recording, const std::str
   write_collapsed_stacks(analyze::Analysis(recording), path);
 }
 
+void write_execution_trace(const trace::Recording& recording, const std::string& path) { write_chakra_trace(recording, path); }
+
 const std::vector<Writer>& writers() {
   static const std::vector<Writer> all = {
       {{".json", "Chrome trace"}, write_chrome_trace},
@@ -36,6 +39,8 @@ const std::vector<Writer>& writers() {
       {{".pftrace.gz", "Perfetto trace, compressed"}, write_perfetto_trace},
       {{".speedscope.json", "speedscope profile"}, write_speedscope},
       {{".speedscope.json.gz", "speedscope profile, compressed"}, write_speedscope},
+      {{".et.json", "Chakra execution trace"}, write_execution_trace},
+      {{".et.json.gz", "Chakra execution trace, compressed"}, write_execution_trace},
       {{".svg", "flame graph"}, write_flame_graph_of},
       {{".collapsed", "collapsed stacks"}, write_collapsed_stacks_of},
       {{".mtrec", "recording"}, write_recording},

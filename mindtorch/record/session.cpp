@@ -20,6 +20,8 @@ namespace {
 // Free memory kept for the next session; the rest goes back to the system at stop.
 constexpr std::size_t kKeptBytes = std::size_t{8} << 20;
 
+std::atomic<RecordingListener*> listener{nullptr};
+
 std::uint64_t state_for(const SessionOptions& options, const SessionCore& core) {
   std::uint64_t wants = kEvents;
   if (core.clock.is_hardware()) wants |= kInlineTicks;
@@ -180,7 +182,19 @@ trace::Recording Session::stop() {
   about.memory_baselines = impl.baselines;
   about.options = {
       .shapes = impl.options.shapes, .stacks = impl.options.stacks, .memory = impl.options.memory, .modules = impl.options.modules};
-  return impl.core.spill ? impl.core.spill->finish(ingredients, std::move(about)) : assemble(ingredients, std::move(about));
+  trace::Recording recording =
+      impl.core.spill ? impl.core.spill->finish(ingredients, std::move(about)) : assemble(ingredients, std::move(about));
+  if (RecordingListener* const it = listener.load(std::memory_order_acquire)) it->recorded(recording);
+  return recording;
+}
+
+bool set_recording_listener(RecordingListener* it) noexcept {
+  if (it == nullptr) {
+    listener.store(nullptr, std::memory_order_release);
+    return true;
+  }
+  RecordingListener* none = nullptr;
+  return listener.compare_exchange_strong(none, it) || none == it;
 }
 
 void Session::toggle_events(bool on) {

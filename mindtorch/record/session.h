@@ -70,6 +70,18 @@ class Session {
   std::unique_ptr<Impl> impl_;
 };
 
+// Somebody who is shown every recording of the process.
+class RecordingListener {
+ public:
+  virtual ~RecordingListener() = default;
+  // On the thread that stops the session, before stop() gives the recording to its owner.
+  virtual void recorded(const trace::Recording& recording) noexcept = 0;
+};
+
+// There is one listener at most (null: none), and it must outlive its time as that. Returns false, and changes nothing, if there is
+// another.
+bool set_recording_listener(RecordingListener* listener) noexcept;
+
 // True while a session records host events.
 inline bool is_recording() noexcept { return wants(kEvents); }
 

@@ -1,0 +1,106 @@
+// ExecutionTrace: stretches of time, and the recordings that cover them.
+#include "mindtorch/profiler/execution_trace.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "mindtorch/base/error.h"
+#include "mindtorch/export/chakra/chakra_writer.h"
+
+namespace mindtorch::profiler {
+namespace {
+
+std::int64_t unix_now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+constexpr std::int64_t kOpen = std::numeric_limits<std::int64_t>::max();
+
+}  // namespace
+
+ExecutionTrace::~ExecutionTrace() {
+  try {
+    unregister();
+  } catch (const std::exception&) {
+    // There is nobody left to tell; the file that was there before is untouched.
+  }
+}
+
+void ExecutionTrace::register_output(std::string path) {
+  if (registered_) return;
+  if (!record::set_recording_listener(this))
+    throw_error("profiler.ExecutionTrace", "another execution trace is registered in this process; unregister it first");
+  path_ = std::move(path);
+  registered_ = true;
+}
+
+void ExecutionTrace::start() {
+  if (!registered_ || running_) return;
+  {
+    const std::lock_guard lock(mutex_);
+    windows_.emplace_back(unix_now_ns(), kOpen);
+  }
+  running_ = true;
+  try {
+    session_ = record::Session::prepare({.shapes = true});
+  } catch (const Error&) {
+    return;  // a profile records, or is about to: its recording is ours too
+  }
+  session_->start();
+}
+
+void ExecutionTrace::stop() {
+  if (!running_) return;
+  running_ = false;
+  {
+    const std::lock_guard lock(mutex_);
+    windows_.back().second = unix_now_ns();
+  }
+  if (const std::unique_ptr<record::Session> session = std::move(session_)) session->stop();  // which calls recorded()
+}
+
+void ExecutionTrace::recorded(const trace::Recording& recording) noexcept {
+  const std::lock_guard lock(mutex_);
+  const std::int64_t start = recording.clock.base_unix_ns + recording.clock.start_ns;
+  const std::int64_t end = recording.clock.base_unix_ns + recording.clock.end_ns;
+  if (std::none_of(windows_.begin(), windows_.end(), [&](const auto& window) { return window.first <= end && start <= window.second; }))
+    return;
+  try {
+    if (has_recording_)
+      trace::append(collected_, recording);
+    else
+      collected_ = recording;
+    has_recording_ = true;
+  } catch (const std::exception&) {
+    lost_ = true;  // told by unregister()
+  }
+}
+
+void ExecutionTrace::write() const {
+  std::vector<exporter::TimeWindow> windows;
+  const std::int64_t base = collected_.clock.base_unix_ns;
+  for (const auto& [start, end] : windows_) windows.push_back({start - base, end == kOpen ? kOpen : end - base});
+  if (windows.empty()) windows.push_back({0, -1});  // never started: nothing is wanted
+  exporter::write_chakra_trace(collected_, path_, windows);
+}
+
+void ExecutionTrace::unregister() {
+  if (!registered_) return;
+  stop();
+  registered_ = false;
+  record::set_recording_listener(nullptr);
+  const std::lock_guard lock(mutex_);
+  struct Forget {
+    ExecutionTrace& it;
+    ~Forget() {
+      it.windows_.clear();
+      it.collected_ = {};
+      it.has_recording_ = it.lost_ = false;
+    }
+  } forget{*this};
+  write();
+  if (lost_) throw_error("profiler.ExecutionTrace", "a recording is missing from {}: there was not enough memory for it", path_);
+}
+
+}  // namespace mindtorch::profiler

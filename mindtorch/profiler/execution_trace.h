@@ -1,0 +1,60 @@
+// ExecutionTrace: the C++ twin of torch's ExecutionTraceObserver: what was called, by whom and with what, as a Chakra execution trace.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mindtorch/profiler/observer.h"
+#include "mindtorch/record/session.h"
+#include "mindtorch/trace/recording.h"
+
+namespace mindtorch::profiler {
+
+// Between start() and stop() it collects what the running profile records (inputs of ops only if that profile records shapes). Where there
+// is no profile it records by itself, and until stop() no profile can begin. One at a time in a process.
+//
+//   profiler::ExecutionTrace trace;
+//   trace.register_output("et.json");
+//   trace.start(); ...; trace.stop();
+//   trace.unregister();  // writes the file
+class ExecutionTrace final : public ExecutionObserver, public record::RecordingListener {
+ public:
+  ExecutionTrace() = default;
+  // As unregister(), but never throws.
+  ~ExecutionTrace() override;
+  ExecutionTrace(const ExecutionTrace&) = delete;
+  ExecutionTrace& operator=(const ExecutionTrace&) = delete;
+
+  // The file is written by unregister(). Does nothing if there is an output already. Throws Error if another trace of the process has one.
+  void register_output(std::string path);
+  // Stops, writes the file (".gz": compressed), forgets what was collected. Throws IoError; the trace is then unregistered all the same.
+  void unregister();
+  bool registered() const noexcept { return registered_; }
+  bool running() const noexcept { return running_; }
+
+  // Do nothing without an output. May be repeated: the file holds all stretches between a start and a stop.
+  void start() override;
+  void stop() override;
+  void cleanup() override { unregister(); }
+
+ private:
+  void recorded(const trace::Recording& recording) noexcept override;
+  void write() const;
+
+  std::string path_;
+  bool registered_ = false;
+  bool running_ = false;
+  std::unique_ptr<record::Session> session_;  // where no profile records
+
+  std::mutex mutex_;                                            // what follows; recorded() comes from the thread that stops a profile
+  std::vector<std::pair<std::int64_t, std::int64_t>> windows_;  // Unix time in nanoseconds; the last one is open while running
+  trace::Recording collected_;
+  bool has_recording_ = false;
+  bool lost_ = false;
+};
+
+}  // namespace mindtorch::profiler
