@@ -1,8 +1,13 @@
 """torch.profiler's API: what a program does, op by op, as lists, tables and traces."""
 
+from mindtorch_v2._C import _RecordFunctionFast as _RecordFunctionFast
+from mindtorch_v2._C import record_function
+from mindtorch_v2.profiler import itt
 from mindtorch_v2.profiler._config import _ExperimentalConfig as _ExperimentalConfig
+from mindtorch_v2.profiler._dispatch import dispatch_op_enter, dispatch_op_exit, is_profiler_enabled
 from mindtorch_v2.profiler._enums import DeviceType, ProfilerAction, ProfilerActivity, RecordScope
 from mindtorch_v2.profiler._event_list import EventList
+from mindtorch_v2.profiler._execution_trace import ExecutionTraceObserver
 from mindtorch_v2.profiler._hosts import status
 from mindtorch_v2.profiler._step_tracker import KinetoStepTracker
 from mindtorch_v2.profiler.profiler import (
@@ -18,12 +23,18 @@ from mindtorch_v2.profiler.profiler import (
 __all__ = [
     "DeviceType",
     "EventList",
+    "ExecutionTraceObserver",
     "KinetoStepTracker",
     "ProfilerAction",
     "ProfilerActivity",
     "RecordScope",
+    "dispatch_op_enter",
+    "dispatch_op_exit",
+    "is_profiler_enabled",
+    "itt",
     "kineto_available",
     "profile",
+    "record_function",
     "schedule",
     "status",
     "supported_activities",

@@ -1,8 +1,31 @@
-// What a Python program records.
+// What a Python program records while it runs.
+#include "mindtorch/record/state.h"
 #include "python/src/bindings.h"
+#include "python/src/capture/bind_execution_trace.h"
+#include "python/src/capture/dispatch_hooks.h"
+#include "python/src/capture/frame_stacks.h"
+#include "python/src/capture/record_function.h"
+#include "python/src/capture/record_function_fast.h"
 
 namespace mindtorch::python {
+namespace {
 
-void bind_capture(nb::module_&) {}
+// Never destroyed: threads may record while the interpreter ends.
+FrameStacks& frame_stacks() {
+  static FrameStacks& it = *new FrameStacks;
+  return it;
+}
+
+}  // namespace
+
+void bind_capture(nb::module_& module) {
+  record::check_abi(record::kAbiVersion);
+  // A C++ program that records already, and imports this module meanwhile, keeps the stacks it began with.
+  if (record::current_state() == 0) record::set_stack_provider(&frame_stacks());
+  add_record_function(module.ptr());
+  add_record_function_fast(module.ptr());
+  add_dispatch_hooks(module.ptr());
+  bind_execution_trace(module);
+}
 
 }  // namespace mindtorch::python

@@ -1,0 +1,112 @@
+"""ExecutionTraceObserver: what was called, by whom and with what, as a Chakra execution trace."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from warnings import warn
+
+from mindtorch_v2._C import _ExecutionTrace
+
+__all__ = ["ExecutionTraceObserver"]
+
+
+class ExecutionTraceObserver:
+    """Writes what happens between start() and stop() to a file, in the schema of torch's observer of this name.
+
+    It can be given to a profile (`execution_trace_observer=`), which starts and stops it, or be used alone. Inputs of ops are there if the
+    profile records shapes, and always if it is used alone. One observer at a time can be registered in a process.
+
+        observer = ExecutionTraceObserver().register_callback("et.json")
+        with profile(record_shapes=True, execution_trace_observer=observer):
+            train_step()
+    """
+
+    def __init__(self) -> None:
+        self._trace = _ExecutionTrace()
+        self.extra_resources_collection = False
+        self.resources_dir: str = ""
+        self.output_file_path: str = ""
+
+    def __del__(self) -> None:
+        self.unregister_callback()
+
+    @staticmethod
+    def build_execution_trace_obs_from_env() -> ExecutionTraceObserver | None:
+        """An observer that writes to a temporary file if ENABLE_PYTORCH_EXECUTION_TRACE is 1, else None."""
+        if os.environ.get("ENABLE_PYTORCH_EXECUTION_TRACE", "0") != "1":
+            return None
+        try:
+            descriptor, path = tempfile.mkstemp(suffix=".et.json")
+        except OSError as error:
+            warn(f"Execution trace will not be recorded. Exception on creating default temporary file: {error}", stacklevel=2)
+            return None
+        os.close(descriptor)
+        observer = ExecutionTraceObserver().register_callback(path)
+        observer.set_extra_resource_collection(os.environ.get("ENABLE_PYTORCH_EXECUTION_TRACE_EXTRAS", "0") == "1")
+        return observer
+
+    def register_callback(self, output_file_path: str) -> ExecutionTraceObserver:
+        """The file to write (".gz": compressed), at unregister_callback(). Does nothing if there is one already."""
+        if not self.is_registered:
+            self._trace.register_output(os.fspath(output_file_path))
+            self.output_file_path = os.fspath(output_file_path)
+        return self
+
+    def unregister_callback(self) -> None:
+        """Stops and writes the file."""
+        self._trace.unregister()
+
+    @property
+    def is_registered(self) -> bool:
+        """True between register_callback() and unregister_callback()."""
+        return self._trace.registered
+
+    def is_running(self) -> bool:
+        """True between start() and stop()."""
+        return self._trace.running
+
+    def start(self) -> None:
+        """Begins to collect, if registered."""
+        self._trace.start()
+
+    def stop(self) -> None:
+        """Ends collecting; may be started again."""
+        self._trace.stop()
+
+    def cleanup(self) -> None:
+        """Writes the file: what a profile calls when it is closed."""
+        self.unregister_callback()
+
+    def get_output_file_path(self) -> str | None:
+        """The path that was registered, None if there never was one."""
+        return self.output_file_path or None
+
+    def set_extra_resource_collection(self, val: bool) -> None:
+        """Makes a folder beside the file for what a replay needs. There is nothing to put in it here: kernels are not generated."""
+        self.extra_resources_collection = val
+        if val:
+            self.get_resources_dir(can_create=True)
+
+    def get_resources_dir(self, can_create: bool = False) -> str | None:
+        """The folder for extra resources, None if they are not collected or it is not there."""
+        if not self.extra_resources_collection:
+            return None
+        if not self.resources_dir:
+            self.resources_dir = self.get_resources_dir_for_et_path(self.output_file_path, create_dir=can_create) or ""
+        return self.resources_dir or None
+
+    @staticmethod
+    def get_resources_dir_for_et_path(trace_path: str, create_dir: bool = False) -> str | None:
+        """The folder "<stem>_resources" beside a trace, None if it is not there."""
+        folder, name = os.path.split(trace_path)
+        resources = os.path.join(folder, os.path.splitext(name)[0] + "_resources")
+        if not os.path.exists(resources):
+            if not create_dir:
+                return None
+            try:
+                os.mkdir(resources)
+            except OSError:
+                warn(f"Execution trace exception when creating {resources}", stacklevel=2)
+                return None
+        return resources

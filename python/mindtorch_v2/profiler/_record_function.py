@@ -1,0 +1,99 @@
+"""What record_function does that is not in anybody's inner loop."""
+
+import functools
+import inspect
+from types import coroutine
+
+
+def decorate(scope, function):
+    """A function that runs `function` in scopes like `scope`: a fresh one each call, so threads and recursion do not meet."""
+    if isinstance(function, classmethod | staticmethod):
+        return type(function)(decorate(scope, function.__func__))
+    make = scope._recreate_cm
+    if inspect.isasyncgenfunction(function):
+        return _wrap_async_generator(make, function)
+    if inspect.iscoroutinefunction(function):
+        return _wrap_coroutine(make, function)
+    if inspect.isgeneratorfunction(function):
+        return _wrap_generator(make, function)
+
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        with make():
+            return function(*args, **kwargs)
+
+    return wrapper
+
+
+def _steps(make, generator):
+    """Runs a generator (or what `await` drives), each of its steps in a scope; what is sent, thrown and returned goes through."""
+    step, value = generator.send, None
+    while True:
+        try:
+            with make():
+                produced = step(value)
+        except StopIteration as stop:
+            return stop.value
+        try:
+            value = yield produced
+            step = generator.send
+        except GeneratorExit:
+            with make():
+                generator.close()
+            raise
+        except BaseException as error:
+            step, value = generator.throw, error
+
+
+def _wrap_generator(make, function):
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        return (yield from _steps(make, function(*args, **kwargs)))
+
+    return wrapper
+
+
+_awaitable_steps = coroutine(_steps)
+
+
+def _wrap_coroutine(make, function):
+    @functools.wraps(function)
+    async def wrapper(*args, **kwargs):
+        return await _awaitable_steps(make, function(*args, **kwargs))
+
+    return wrapper
+
+
+def _wrap_async_generator(make, function):
+    @functools.wraps(function)
+    async def wrapper(*args, **kwargs):
+        generator = function(*args, **kwargs)
+        step, value = generator.asend, None
+        while True:
+            try:
+                produced = await _awaitable_steps(make, step(value))
+            except StopAsyncIteration:
+                return
+            try:
+                value = yield produced
+                step = generator.asend
+            except GeneratorExit:
+                await generator.aclose()
+                raise
+            except BaseException as error:
+                step, value = generator.athrow, error
+
+    return wrapper
+
+
+def end_on_future(scope, future):
+    """Ends the scope's event when the future is done; returns a future with its value."""
+    if hasattr(future, "then"):  # torch.futures.Future
+
+        def end_and_pass(done):
+            scope._end()
+            return done.value()
+
+        return future.then(end_and_pass)
+    future.add_done_callback(lambda done: scope._end())
+    return future

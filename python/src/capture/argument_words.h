@@ -1,0 +1,34 @@
+// The arguments of a foreign framework's op call, in the encoding of trace/inputs.h.
+#pragma once
+
+#include <Python.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "mindtorch/record/slot.h"
+
+namespace mindtorch::python {
+
+// Looking at arguments runs the framework's own code (properties, __len__), which may record events itself: so they are gathered before the
+// event is opened and written after. What that code raises is dropped, and the argument is shown as one of a kind unknown here.
+class ArgumentWords {
+ public:
+  // `args` is a sequence or None, `kwargs` a dict or None; anything else is left out. Needs the GIL.
+  ArgumentWords(PyObject* args, PyObject* kwargs);
+
+  // Hangs the arguments on an event that this thread has just opened. Does nothing on a null slot.
+  void write(record::Slot* slot) const noexcept;
+
+ private:
+  void add(PyObject* value);
+  bool add_scalar(PyObject* value);
+  bool add_tensor(PyObject* value);
+  void add_sequence(PyObject* sequence);
+  bool add_numbers(PyObject* sequence);
+  bool add_tensors(PyObject* sequence);
+
+  std::vector<std::int64_t> words_;
+};
+
+}  // namespace mindtorch::python

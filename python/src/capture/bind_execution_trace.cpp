@@ -1,0 +1,23 @@
+// ExecutionTrace in Python.
+#include "python/src/capture/bind_execution_trace.h"
+
+#include <nanobind/stl/string.h>
+
+#include "mindtorch/profiler/execution_trace.h"
+
+namespace mindtorch::python {
+
+void bind_execution_trace(nb::module_& module) {
+  using profiler::ExecutionTrace;
+  using Release = nb::call_guard<nb::gil_scoped_release>;
+  nb::class_<ExecutionTrace>(module, "_ExecutionTrace", "Collects what is called, and writes it as a Chakra execution trace.")
+      .def(nb::init<>())
+      .def("register_output", &ExecutionTrace::register_output, nb::arg("path"), Release())
+      .def("unregister", &ExecutionTrace::unregister, Release())
+      .def("start", &ExecutionTrace::start, Release())
+      .def("stop", &ExecutionTrace::stop, Release())
+      .def_prop_ro("registered", &ExecutionTrace::registered)
+      .def_prop_ro("running", &ExecutionTrace::running);
+}
+
+}  // namespace mindtorch::python

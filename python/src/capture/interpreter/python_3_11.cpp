@@ -1,0 +1,23 @@
+// Frames of CPython 3.11 and 3.12: interpreter frames below the thread's C frame, of which few ever become frame objects.
+#include <Python.h>
+#define Py_BUILD_CORE
+#include <internal/pycore_frame.h>
+#undef Py_BUILD_CORE
+
+#include "python/src/capture/interpreter_frames.h"
+
+namespace mindtorch::python {
+
+std::size_t write_frames(SeenCode& seen, std::uint64_t* words, std::size_t capacity) noexcept {
+  std::size_t count = 0;
+  for (_PyInterpreterFrame* frame = PyThreadState_Get()->cframe->current_frame; frame != nullptr && count < capacity;
+       frame = frame->previous) {
+    if (_PyFrame_IsIncomplete(frame)) continue;
+    const std::uint32_t code = seen.number_of(frame->f_code);
+    if (code == SeenCode::kHidden) continue;
+    words[count++] = frame_word(code, static_cast<std::uint32_t>(_PyInterpreterFrame_LASTI(frame)) * sizeof(_Py_CODEUNIT));
+  }
+  return count;
+}
+
+}  // namespace mindtorch::python

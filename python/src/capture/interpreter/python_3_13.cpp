@@ -1,0 +1,22 @@
+// Frames of CPython 3.13: interpreter frames below the thread state; those of C code run no byte code.
+#include <Python.h>
+#define Py_BUILD_CORE
+#include <internal/pycore_frame.h>
+#undef Py_BUILD_CORE
+
+#include "python/src/capture/interpreter_frames.h"
+
+namespace mindtorch::python {
+
+std::size_t write_frames(SeenCode& seen, std::uint64_t* words, std::size_t capacity) noexcept {
+  std::size_t count = 0;
+  for (_PyInterpreterFrame* frame = PyThreadState_Get()->current_frame; frame != nullptr && count < capacity; frame = frame->previous) {
+    if (_PyFrame_IsIncomplete(frame)) continue;
+    const std::uint32_t code = seen.number_of(_PyFrame_GetCode(frame));
+    if (code == SeenCode::kHidden) continue;
+    words[count++] = frame_word(code, static_cast<std::uint32_t>(_PyInterpreterFrame_LASTI(frame)) * sizeof(_Py_CODEUNIT));
+  }
+  return count;
+}
+
+}  // namespace mindtorch::python

@@ -1,0 +1,24 @@
+// Frames of versions of CPython whose layout is not known here, through the public functions: right, but each frame becomes an object.
+#include <Python.h>
+
+#include "python/src/capture/interpreter_frames.h"
+
+namespace mindtorch::python {
+
+std::size_t write_frames(SeenCode& seen, std::uint64_t* words, std::size_t capacity) noexcept {
+  std::size_t count = 0;
+  PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
+  while (frame != nullptr && count < capacity) {
+    PyCodeObject* code = PyFrame_GetCode(frame);
+    const std::uint32_t number = seen.number_of(code);
+    if (number != SeenCode::kHidden) words[count++] = frame_word(number, static_cast<std::uint32_t>(PyFrame_GetLasti(frame)));
+    Py_DECREF(code);
+    PyFrameObject* caller = PyFrame_GetBack(frame);
+    Py_DECREF(frame);
+    frame = caller;
+  }
+  Py_XDECREF(frame);
+  return count;
+}
+
+}  // namespace mindtorch::python

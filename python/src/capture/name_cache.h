@@ -1,0 +1,32 @@
+// Names of Python scopes and ops: from a str object to a NameId without looking at its text.
+#pragma once
+
+#include <Python.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "mindtorch/record/names.h"
+
+namespace mindtorch::python {
+
+namespace name_cache {
+struct Entry {
+  PyObject* text = nullptr;  // owned, so that the address stays this text's
+  trace::NameId id = 0;
+};
+inline constexpr std::size_t kSize = 1024;
+extern Entry entries[kSize];  // direct-mapped by address; under the GIL
+trace::NameId fill(Entry& entry, PyObject* text) noexcept;
+}  // namespace name_cache
+
+// The id of `text`, a str. Needs the GIL. A str object seen before costs a nanosecond, which is what literals are; a new object with an old
+// text a few more. Characters that UTF-8 cannot hold (lone surrogates) become question marks.
+inline trace::NameId name_id(PyObject* text) noexcept {
+  name_cache::Entry& entry = name_cache::entries[(reinterpret_cast<std::uintptr_t>(text) >> 4) % name_cache::kSize];
+  if (entry.text == text) [[likely]]
+    return entry.id;
+  return name_cache::fill(entry, text);
+}
+
+}  // namespace mindtorch::python

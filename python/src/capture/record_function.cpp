@@ -1,0 +1,284 @@
+// record_function: a user's scope in Python. `with record_function("x"):` costs what the interpreter needs for any `with` statement, and
+// while nothing records one load and one branch more.
+#include "python/src/capture/record_function.h"
+
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "mindtorch/record/hooks.h"
+#include "python/src/capture/name_cache.h"
+#include "python/src/capture/raw_type.h"
+
+namespace mindtorch::python {
+namespace {
+
+// An object that is entered again before it was left keeps its outer scopes here.
+struct OuterScope {
+  record::NamedScope scope;
+  std::unique_ptr<OuterScope> outer;
+};
+
+struct RecordFunction {
+  PyObject_HEAD PyObject* name;  // a str
+  PyObject* args;                // a str or None
+  record::NamedScope scope;
+  std::unique_ptr<OuterScope> outer;
+  bool ends_on_exit;
+};
+
+extern PyTypeObject record_function_type;
+
+RecordFunction* as_record_function(PyObject* self) { return reinterpret_cast<RecordFunction*>(self); }
+
+// --- Entering and leaving ---
+
+void open(RecordFunction* self) noexcept {
+  if (self->scope.recording()) {
+    if (auto* outer = new (std::nothrow) OuterScope{std::move(self->scope), std::move(self->outer)}) self->outer.reset(outer);
+  }
+  self->scope = record::NamedScope(name_id(self->name));
+  if (self->args == Py_None || !self->scope.recording()) return;
+  static const record::NameId key = record::intern("args");
+  Py_ssize_t size = 0;
+  if (const char* text = PyUnicode_AsUTF8AndSize(self->args, &size))
+    record::add_attribute(self->scope.slot(), key, {text, static_cast<std::size_t>(size)});
+  else
+    PyErr_Clear();
+}
+
+void close(RecordFunction* self) noexcept {
+  self->scope.close();
+  if (self->outer == nullptr) [[likely]]
+    return;
+  const std::unique_ptr<OuterScope> outer = std::move(self->outer);
+  self->scope = std::move(outer->scope);
+  self->outer = std::move(outer->outer);
+}
+
+PyObject* enter(PyObject* self, PyObject*) {
+  if (record::current_state() != 0 || as_record_function(self)->scope.recording()) [[unlikely]]
+    open(as_record_function(self));
+  Py_INCREF(self);
+  return self;
+}
+
+PyObject* exit(PyObject* self, PyObject* const*, Py_ssize_t) {
+  RecordFunction* const it = as_record_function(self);
+  if (it->scope.recording() && it->ends_on_exit) [[unlikely]]
+    close(it);
+  Py_RETURN_NONE;
+}
+
+// --- The parts that are written in Python ---
+
+PyObject* call_python_part(const char* function, PyObject* self, PyObject* argument) {
+  PyObject* module = PyImport_ImportModule("mindtorch_v2.profiler._record_function");
+  if (module == nullptr) return nullptr;
+  PyObject* result = PyObject_CallMethod(module, function, "OO", self, argument);
+  Py_DECREF(module);
+  return result;
+}
+
+PyObject* decorate(PyObject* self, PyObject* arguments, PyObject* keywords) {
+  PyObject* function = nullptr;
+  static const char* names[] = {"func", nullptr};
+  if (PyArg_ParseTupleAndKeywords(arguments, keywords, "O:record_function.__call__", const_cast<char**>(names), &function) == 0)
+    return nullptr;
+  return call_python_part("decorate", self, function);
+}
+
+PyObject* end_on_future(PyObject* self, PyObject* future) {
+  RecordFunction* const it = as_record_function(self);
+  if (!it->ends_on_exit) {
+    PyErr_SetString(PyExc_RuntimeError, "_call_end_callbacks_on_future can only be called once.");
+    return nullptr;
+  }
+  PyObject* result = call_python_part("end_on_future", self, future);
+  if (result != nullptr) it->ends_on_exit = false;
+  return result;
+}
+
+PyObject* end_now(PyObject* self, PyObject*) {
+  close(as_record_function(self));
+  Py_RETURN_NONE;
+}
+
+// --- Making one ---
+
+bool is_text(PyObject* value, const char* what, const char* or_none) {
+  if (PyUnicode_Check(value) || (*or_none != '\0' && value == Py_None)) [[likely]]
+    return true;
+  PyErr_Format(PyExc_TypeError, "record_function: %s must be a str%s, got %s", what, or_none, Py_TYPE(value)->tp_name);
+  return false;
+}
+bool is_name(PyObject* value) { return is_text(value, "name", ""); }
+bool is_args(PyObject* value) { return is_text(value, "args", " or None"); }
+
+void construct(RecordFunction* self, PyObject* name, PyObject* args) {
+  Py_INCREF(name);
+  Py_INCREF(args);
+  self->name = name;
+  self->args = args;
+  new (&self->scope) record::NamedScope;
+  new (&self->outer) std::unique_ptr<OuterScope>;
+  self->ends_on_exit = true;
+}
+
+PyObject* make(PyObject* name, PyObject* args) {
+  if (!is_name(name) || !is_args(args)) return nullptr;
+  auto* self = PyObject_New(RecordFunction, &record_function_type);
+  if (self == nullptr) return nullptr;
+  construct(self, name, args);
+  return reinterpret_cast<PyObject*>(self);
+}
+
+// Calls of subclasses: their __init__ gives the name.
+PyObject* new_empty(PyTypeObject* type, PyObject*, PyObject*) {
+  PyObject* self = type->tp_alloc(type, 0);
+  PyObject* empty = PyUnicode_New(0, 0);
+  if (self != nullptr) construct(as_record_function(self), empty, Py_None);
+  Py_DECREF(empty);
+  return self;
+}
+
+int init(PyObject* self, PyObject* arguments, PyObject* keywords) {
+  static const char* names[] = {"name", "args", nullptr};
+  PyObject *name = nullptr, *args = Py_None;
+  if (PyArg_ParseTupleAndKeywords(arguments, keywords, "O|O:record_function", const_cast<char**>(names), &name, &args) == 0) return -1;
+  if (!is_name(name) || !is_args(args)) return -1;
+  Py_INCREF(name);
+  Py_INCREF(args);
+  Py_XSETREF(as_record_function(self)->name, name);
+  Py_XSETREF(as_record_function(self)->args, args);
+  return 0;
+}
+
+PyObject* call_with_keywords(PyObject* const* arguments, Py_ssize_t positional, PyObject* keyword_names) {
+  PyObject* tuple = PyTuple_New(positional);
+  PyObject* keywords = PyDict_New();
+  PyObject* self = nullptr;
+  if (tuple != nullptr && keywords != nullptr) {
+    for (Py_ssize_t i = 0; i < positional; ++i) {
+      Py_INCREF(arguments[i]);
+      PyTuple_SET_ITEM(tuple, i, arguments[i]);
+    }
+    for (Py_ssize_t i = 0; keyword_names != nullptr && i < PyTuple_GET_SIZE(keyword_names); ++i)
+      PyDict_SetItem(keywords, PyTuple_GET_ITEM(keyword_names, i), arguments[positional + i]);
+    self = new_empty(&record_function_type, tuple, keywords);
+    if (self != nullptr && init(self, tuple, keywords) < 0) Py_CLEAR(self);
+  }
+  Py_XDECREF(tuple);
+  Py_XDECREF(keywords);
+  return self;
+}
+
+PyObject* vectorcall(PyObject*, PyObject* const* arguments, std::size_t count, PyObject* keyword_names) {
+  const Py_ssize_t positional = PyVectorcall_NARGS(count);
+  if (keyword_names == nullptr && positional == 1) [[likely]]
+    return make(arguments[0], Py_None);
+  if (keyword_names == nullptr && positional == 2) return make(arguments[0], arguments[1]);
+  return call_with_keywords(arguments, positional, keyword_names);
+}
+
+// contextlib.ContextDecorator's protocol: what each call of a decorated function enters. A subclass may keep state, so it is itself.
+PyObject* recreate(PyObject* self, PyObject*) {
+  if (Py_TYPE(self) == &record_function_type) return make(as_record_function(self)->name, as_record_function(self)->args);
+  Py_INCREF(self);
+  return self;
+}
+
+void destroy(PyObject* self) {
+  RecordFunction* const it = as_record_function(self);
+  PyTypeObject* const type = Py_TYPE(self);
+  it->scope.~NamedScope();
+  it->outer.~unique_ptr();
+  Py_XDECREF(it->name);
+  Py_XDECREF(it->args);
+  type->tp_free(self);  // the object of a subclass is taken apart by its own deallocator, which calls this one
+}
+
+// --- Attributes ---
+
+PyObject* get_name(PyObject* self, void*) { return Py_NewRef(as_record_function(self)->name); }
+PyObject* get_args(PyObject* self, void*) { return Py_NewRef(as_record_function(self)->args); }
+PyObject* get_ends_on_exit(PyObject* self, void*) { return PyBool_FromLong(as_record_function(self)->ends_on_exit ? 1 : 0); }
+
+int refuse_deletion(const char* what) {
+  PyErr_Format(PyExc_AttributeError, "record_function: %s cannot be deleted", what);
+  return -1;
+}
+int set_name(PyObject* self, PyObject* value, void*) {
+  if (value == nullptr) return refuse_deletion("name");
+  if (!is_name(value)) return -1;
+  Py_INCREF(value);
+  Py_XSETREF(as_record_function(self)->name, value);
+  return 0;
+}
+int set_args(PyObject* self, PyObject* value, void*) {
+  if (value == nullptr) return refuse_deletion("args");
+  if (!is_args(value)) return -1;
+  Py_INCREF(value);
+  Py_XSETREF(as_record_function(self)->args, value);
+  return 0;
+}
+int set_ends_on_exit(PyObject* self, PyObject* value, void*) {
+  if (value == nullptr) return refuse_deletion("run_callbacks_on_exit");
+  const int truth = PyObject_IsTrue(value);
+  if (truth < 0) return -1;
+  as_record_function(self)->ends_on_exit = truth != 0;
+  return 0;
+}
+
+PyObject* repr(PyObject* self) { return PyUnicode_FromFormat("record_function(%R)", as_record_function(self)->name); }
+
+PyGetSetDef attributes[] = {
+    {"name", get_name, set_name, "The name of the events.", nullptr},
+    {"args", get_args, set_args, "Text about the call, shown with the event, or None.", nullptr},
+    {"run_callbacks_on_exit", get_ends_on_exit, set_ends_on_exit, "False once a future ends the event.", nullptr},
+    {},
+};
+
+PyMethodDef methods[] = {
+    {"__enter__", enter, METH_NOARGS, "__enter__($self, /)\n--\n\nOpens the scope."},
+    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(exit)), METH_FASTCALL,
+     "__exit__($self, exc_type, exc_value, traceback, /)\n--\n\nCloses the scope; an exception goes on."},
+    {"_call_end_callbacks_on_future", end_on_future, METH_O,
+     "_call_end_callbacks_on_future($self, fut, /)\n--\n\nThe event lasts until the future is done. Returns a future with its value."},
+    {"_recreate_cm", recreate, METH_NOARGS, "_recreate_cm($self, /)\n--\n\nThe scope of one call of a decorated function."},
+    {"_end", end_now, METH_NOARGS, "_end($self, /)\n--\n\nEnds the event that is open, on any thread."},
+    {},
+};
+
+constexpr const char* kDoc =
+    "record_function(name, args=None)\n--\n\n"
+    "Labels a block of code (as a context manager) or a function (as a decorator) in what a profile records.\n\n"
+    "May be nested and entered again; an exception closes it. `args` is text about the call, shown with the event.\n"
+    "A decorated generator, coroutine or asynchronous generator has one event each time it runs until it yields or waits.\n\n"
+    "    with record_function(\"forward\"):\n"
+    "        loss = model(batch)";
+
+PyTypeObject make_type() {
+  PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+  type.tp_name = "mindtorch_v2.profiler.record_function";
+  type.tp_doc = kDoc;
+  type.tp_basicsize = sizeof(RecordFunction);
+  type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE;
+  type.tp_new = new_empty;
+  type.tp_init = init;
+  type.tp_vectorcall = vectorcall;
+  type.tp_dealloc = destroy;
+  type.tp_call = decorate;
+  type.tp_repr = repr;
+  type.tp_methods = methods;
+  type.tp_getset = attributes;
+  return type;
+}
+
+PyTypeObject record_function_type = make_type();
+
+}  // namespace
+
+void add_record_function(PyObject* module) { add_type(module, record_function_type); }
+
+}  // namespace mindtorch::python
