@@ -1,4 +1,6 @@
 // C++ exceptions as Python's: each class of mindtorch/base/error.h says which one it is.
+#include <nanobind/stl/string.h>
+
 #include "mindtorch/base/error.h"
 #include "python/src/bindings.h"
 
