@@ -1,6 +1,8 @@
 // Profile: construction, and the state machine of start, step and stop.
 #include "mindtorch/profiler/profile.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -88,6 +90,7 @@ void Profile::stop() {
 }
 
 void Profile::close() {
+  if (phase_ == Phase::kRunning && process_ != ::getpid()) return abandon();
   FirstFailure failure;
   if (started_ || phase_ != Phase::kIdle) failure.attempt([&] { stop(); });
   if (std::exchange(needs_cleanup_, false) && options_.execution_trace_observer)

@@ -64,7 +64,8 @@ class Profile {
   void step();
   // Afterwards nothing runs, whatever it throws. Throws AssertionFailed if never started, Error if already stopped.
   void stop();
-  // The end of torch's `with` block: stop() if running, then the observer's cleanup().
+  // The end of torch's `with` block: stop() if running, then the observer's cleanup(). In a forked child, where the trace is the parent's,
+  // it is forgotten.
   void close();
   // Ends recording and forgets it, without callbacks: for owners that are taken down by a garbage collector.
   void abandon() noexcept;
@@ -180,6 +181,7 @@ class Profile {
   Results results_;
   Overhead overhead_;
   std::int64_t window_began_ns_ = 0;
+  int process_ = 0;  // in which the trace was started
 };
 
 }  // namespace mindtorch::profiler

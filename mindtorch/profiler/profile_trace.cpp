@@ -1,4 +1,6 @@
 // Profile: one trace, from prepare to stop, and what is said and written on the way.
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -55,6 +57,7 @@ void Profile::prepare() {
   const std::int64_t before = now_ns();
   if (phase_ == Phase::kPrepared) recorder_->discard();
   phase_ = Phase::kIdle;
+  results_.forget_spilled();
   recorder_->prepare();
   overhead_ = Overhead{.prepare_ns = now_ns() - before};
   trace_id_ = std::move(id);
@@ -79,6 +82,7 @@ void Profile::start_prepared() {
     failure.rethrow_if_any();
   }
   phase_ = Phase::kRunning;
+  process_ = ::getpid();
   window_began_ns_ = now_ns();
   overhead_.start_ns = window_began_ns_ - before;
   warn_about_problems(failure);
@@ -102,7 +106,11 @@ bool Profile::finish(Keep keep, FirstFailure& failure) {
     recording.options.flops = options_.with_flops;
     recording.options.activities.clear();
     for (const Activity activity : activities_) recording.options.activities.push_back(*device_type_of(activity));
-    results_.keep(std::move(recording));
+    const record::Budget& budget = options_.experimental_config.budget;
+    if (budget.policy == record::Budget::Policy::kSpill)
+      results_.keep_spilled(std::move(recording), budget.spill_path);
+    else
+      results_.keep(std::move(recording));
     kept = true;
   });
   return kept;

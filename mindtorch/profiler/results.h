@@ -16,6 +16,11 @@ class Results {
 
   // Takes over a finished cycle. What was handed out before stays as it is.
   void keep(trace::Recording recording);
+  // As keep(), of a cycle whose events went to a file: they are read when they are first asked for, at once if cycles are accumulated. The
+  // calls that ask then throw what trace::load() throws.
+  void keep_spilled(trace::Recording recording, std::string path);
+  // The file is about to be written anew: events of it that nobody has asked for are lost.
+  void forget_spilled() { spilled_to_.clear(); }
   // A value of the metadata of what is there and of every cycle to come. `json` must be valid JSON.
   void set_metadata(const std::string& key, const std::string& json);
 
@@ -28,10 +33,13 @@ class Results {
   std::shared_ptr<const analyze::Analysis> analysis() const;
 
  private:
+  void read_spilled() const;
+
   bool accumulate_;
   std::map<std::string, std::string> metadata_;
-  std::shared_ptr<trace::Recording> last_;
-  std::shared_ptr<trace::Recording> all_;  // the same as last_ while there is one cycle
+  mutable std::string spilled_to_;  // where the events of last_ still are; empty: in last_
+  mutable std::shared_ptr<trace::Recording> last_;
+  mutable std::shared_ptr<trace::Recording> all_;  // the same as last_ while there is one cycle
   mutable std::shared_ptr<const analyze::Analysis> analysis_;
 };
 

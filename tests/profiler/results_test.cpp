@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "mindtorch/base/error.h"
 #include "mindtorch/trace/builder.h"
+#include "mindtorch/trace/file.h"
+#include "tests/profiler/temporary_directory.h"
 
 namespace mindtorch::profiler {
 namespace {
@@ -39,6 +42,52 @@ TEST(Results, AccumulatedCyclesAreAllThereAndTheLastCycleIsStillKnown) {
   EXPECT_EQ(results.events()->events.size(), 9U);
   EXPECT_EQ(results.last_cycle()->events.size(), 4U);
   EXPECT_EQ(trace::check_invariants(*results.events()), "");
+}
+
+class SpilledResults : public ::testing::Test {
+ protected:
+  // What a spilling session hands over, and the file it leaves.
+  trace::Recording spill(int events) {
+    trace::save(cycle("a", events), path_);
+    trace::Recording summary;
+    summary.trace_id = "id";
+    return summary;
+  }
+  TemporaryDirectory directory_;
+  std::string path_ = directory_.file("spilled.mtrec");
+};
+
+TEST_F(SpilledResults, EventsAreReadWhenTheyAreAskedFor) {
+  Results results(false);
+  results.keep_spilled(spill(3), path_);
+  results.set_metadata("key", "1");
+  EXPECT_EQ(results.events()->events.size(), 3U);
+  EXPECT_EQ(results.last_cycle(), results.events());
+  EXPECT_EQ(results.events()->trace_id, "id");
+  EXPECT_EQ(results.events()->metadata.at("key"), "1");
+}
+
+TEST_F(SpilledResults, AccumulatedCyclesAreReadBeforeTheNextOneIsWritten) {
+  Results results(true);
+  results.keep_spilled(spill(3), path_);
+  results.forget_spilled();
+  results.keep_spilled(spill(2), path_);
+  EXPECT_EQ(results.events()->events.size(), 5U);
+  EXPECT_EQ(results.last_cycle()->events.size(), 2U);
+}
+
+TEST_F(SpilledResults, AFileThatIsWrittenAnewIsNotTakenForTheCycleBefore) {
+  Results results(false);
+  results.keep_spilled(spill(3), path_);
+  results.forget_spilled();
+  spill(2);
+  EXPECT_EQ(results.events()->events.size(), 0U);
+}
+
+TEST_F(SpilledResults, AMissingFileIsAnErrorOfTheCallThatAsks) {
+  Results results(false);
+  results.keep_spilled(spill(3), directory_.file("other.mtrec"));
+  EXPECT_THROW(results.events(), IoError);
 }
 
 TEST(Results, WhatWasHandedOutIsNotChangedByTheNextCycle) {
