@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from mindtorch_v2._C import record_function
 from mindtorch_v2.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg, MemRecordsAcc
 from mindtorch_v2.profiler._enums import ProfilerActivity
 from mindtorch_v2.profiler._step_tracker import KinetoStepTracker
@@ -20,6 +21,7 @@ __all__ = [
     "load_nvprof",
     "parse_nvprof_trace",
     "profile",
+    "record_function",
 ]
 
 _ACTIVITY_OF_DEVICE = {

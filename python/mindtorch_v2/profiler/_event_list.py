@@ -3,6 +3,7 @@
 import json
 import os
 from collections import UserList
+from functools import partial
 
 from mindtorch_v2 import _C
 from mindtorch_v2.profiler import _html
@@ -69,6 +70,10 @@ class EventList(UserList):
 
     def __copy__(self):
         return self._like(self._lazy if self._items is None else list(self._items), self._tree_built)
+
+    def __reduce__(self):
+        options = {"use_device": self._use_device, "profile_memory": self._profile_memory, "with_flops": self._with_flops}
+        return partial(EventList, **options), (self.data,)
 
     def __str__(self):
         return self.table()

@@ -11,11 +11,14 @@ from mindtorch_v2.profiler._config import warn_without_effect
 from mindtorch_v2.profiler._distributed import distributed_info
 from mindtorch_v2.profiler._enums import ProfilerAction
 from mindtorch_v2.profiler._event_list import EventList
+from mindtorch_v2.profiler._execution_trace import ExecutionTraceObserver
+from mindtorch_v2.profiler._garbage_collection import GarbageCollection
 from mindtorch_v2.profiler._hosts import activate_hosts
 from mindtorch_v2.profiler._step_tracker import KinetoStepTracker
 from mindtorch_v2.profiler._warnings import warn
 
 __all__ = [
+    "ExecutionTraceObserver",
     "ProfilerAction",
     "profile",
     "schedule",
@@ -117,6 +120,7 @@ class _KinetoProfile(_C.Profile):
         self.experimental_config = experimental_config
         self.execution_trace_observer = execution_trace_observer
         self.custom_trace_id_callback = custom_trace_id_callback
+        self._garbage_collection = GarbageCollection() if getattr(experimental_config, "record_python_gc_info", False) else None
         self.activity_filters = {}
         if activities is not None:
             activities, self.activity_filters = _parse_activities(activities)
@@ -151,7 +155,6 @@ class _KinetoProfile(_C.Profile):
         super().prepare_trace()
 
     def start_trace(self):
-        self._add_distributed_info()
         super().start_trace()
 
     def stop_trace(self):
@@ -172,13 +175,15 @@ class _KinetoProfile(_C.Profile):
         face = self.profiler
         return None if face is None else face._stats
 
-    def _add_distributed_info(self):
-        info = distributed_info()
-        if info is not None:
+    def _observe(self, moment):
+        """Called with "start" before the first event of a trace, "stop" after its last, "cleanup" when the `with` block ends."""
+        if moment == "start" and (info := distributed_info()) is not None:
             self.add_metadata_json("distributedInfo", json.dumps(info))
+        for observer in (self._garbage_collection, self.execution_trace_observer):
+            if observer is not None:
+                getattr(observer, moment)()
 
     def _trace_ready(self):
-        self._add_distributed_info()
         if self.on_trace_ready:
             self.on_trace_ready(self)
 
@@ -320,7 +325,7 @@ class profile(_KinetoProfile):
             with_flops=with_flops,
             with_modules=with_modules,
             experimental_config=experimental_config,
-            execution_trace_observer=execution_trace_observer,
+            execution_trace_observer=execution_trace_observer or ExecutionTraceObserver.build_execution_trace_obs_from_env(),
             acc_events=acc_events,
             custom_trace_id_callback=custom_trace_id_callback,
             post_processing_timeout_s=post_processing_timeout_s,
@@ -328,7 +333,6 @@ class profile(_KinetoProfile):
 
     def start(self):
         """Begins with the action of the present step; may be called again after stop(), the step number goes on."""
-        self._add_distributed_info()
         _C.Profile.start(self)
 
     def stop(self):

@@ -17,7 +17,7 @@ struct AverageRow {
   bool has_key = true;                                // torch's key is None until something is added
 };
 
-// A FunctionEvent or FunctionEventAvg as a row of a table. Throws TypeMismatch for anything else.
+// A FunctionEvent or FunctionEventAvg as a row of a table. Throws AssertionFailed for anything else.
 analyze::Average row_of(nanobind::handle item);
 
 }  // namespace mindtorch::python

@@ -84,6 +84,45 @@ std::string describe(const AverageRow& row) {
       a.input_shapes ? analyze::shapes_text(*a.input_shapes) : "", a.cpu_memory_usage, device, a.device_memory_usage);
 }
 
+// What a copy or a pickle of a row consists of; its events stay behind.
+constexpr const char* kState[] = {"key",
+                                  "count",
+                                  "cpu_time_total",
+                                  "self_cpu_time_total",
+                                  "device_time_total",
+                                  "self_device_time_total",
+                                  "cpu_memory_usage",
+                                  "self_cpu_memory_usage",
+                                  "device_memory_usage",
+                                  "self_device_memory_usage",
+                                  "flops",
+                                  "node_id",
+                                  "scope",
+                                  "is_async",
+                                  "is_remote",
+                                  "is_legacy",
+                                  "is_user_annotation",
+                                  "overload_name",
+                                  "use_device",
+                                  "device_type",
+                                  "input_shapes",
+                                  "stack"};
+
+void def_pickle(Class& type) {
+  type.def("__reduce__",
+           [](nb::handle self) {
+             nb::dict state;
+             for (const char* name : kState) state[name] = self.attr(name);
+             return nb::make_tuple(self.type(), nb::tuple(), state);
+           })
+      .def(
+          "__setstate__",
+          [](nb::handle self, const nb::dict& state) {
+            for (const auto [name, value] : state) nb::setattr(self, name, value);
+          },
+          nb::arg("state"));
+}
+
 void def_key(Class& type) {
   type.def_prop_rw(
       "key", [](const AverageRow& r) -> nb::object { return r.has_key ? nb::object(to_text(r.average.key)) : nb::none(); },
@@ -156,7 +195,7 @@ void def_group(Class& type) {
 Average row_of(nb::handle item) {
   if (nb::isinstance<AverageRow>(item)) return nb::cast<const AverageRow&>(item).average;
   if (nb::isinstance<EventHandle>(item)) return nb::cast<const EventHandle&>(item).event.as_row();
-  throw TypeMismatch("Expected other to be a FunctionEvent or FunctionEventAvg");
+  throw AssertionFailed("Expected other to be a FunctionEvent or FunctionEventAvg");
 }
 
 void bind_function_event_avg(nb::module_& module) {
@@ -168,6 +207,7 @@ void bind_function_event_avg(nb::module_& module) {
   def_key(type);
   def_sums(type);
   def_group(type);
+  def_pickle(type);
   type.def(
           "add",
           [](nb::handle self, nb::handle other) {

@@ -16,19 +16,15 @@ namespace {
 
 namespace nb = nanobind;
 
-// The attribute execution_trace_observer of a profile, if it is not None.
+// Tells the profile itself, which knows who wants to hear it.
 class PythonObserver : public profiler::ExecutionObserver {
  public:
   explicit PythonObserver(nb::handle owner) : owner_(owner) {}
-  void start() override { call("start"); }
-  void stop() override { call("stop"); }
-  void cleanup() override { call("cleanup"); }
+  void start() override { owner_.attr("_observe")("start"); }
+  void stop() override { owner_.attr("_observe")("stop"); }
+  void cleanup() override { owner_.attr("_observe")("cleanup"); }
 
  private:
-  void call(const char* method) {
-    const nb::object observer = owner_.attr("execution_trace_observer");
-    if (!observer.is_none()) observer.attr(method)();
-  }
   nb::handle owner_;
 };
 

@@ -12,11 +12,11 @@ import pytest
 @pytest.fixture
 def op():
     """op("aten::mul", [2, 3]) records a call of an op with tensors of these shapes, as a dispatcher written in Python does."""
-    hooks = pytest.importorskip("mindtorch_v2.profiler._dispatch")
+    from mindtorch_v2.profiler import dispatch_op_enter, dispatch_op_exit
 
     def call(name, *shapes, device="cpu"):
         tensors = tuple(SimpleNamespace(shape=tuple(shape)) for shape in shapes)
-        hooks.dispatch_op_exit(hooks.dispatch_op_enter(name, device, tensors, {}))
+        dispatch_op_exit(dispatch_op_enter(name, device, tensors, {}))
 
     return call
 

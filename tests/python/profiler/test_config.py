@@ -1,10 +1,20 @@
 """_ExperimentalConfig, activities and status: options of torch, and our own."""
 
 import copy
+import gc
 import pickle
 
 import pytest
-from mindtorch_v2.profiler import ProfilerActivity, _ExperimentalConfig, kineto_available, profile, schedule, status, supported_activities
+from mindtorch_v2.profiler import (
+    ProfilerActivity,
+    _ExperimentalConfig,
+    kineto_available,
+    profile,
+    record_function,
+    schedule,
+    status,
+    supported_activities,
+)
 
 
 def test_a_config_can_be_copied_and_pickled():
@@ -57,6 +67,14 @@ def test_trace_only_is_switched_off_by_with_stack(op):
     assert len(prof.events()) == 1
 
 
+def test_garbage_collections_can_be_recorded(op):
+    with profile(experimental_config=_ExperimentalConfig(record_python_gc_info=True)) as prof:
+        gc.collect()
+        op("aten::mul")
+    gc.collect()
+    assert [event.name for event in prof.events()] == ["Python GC", "aten::mul"]
+
+
 def test_the_last_steps_can_be_kept_alone(op):
     with profile(experimental_config=_ExperimentalConfig(keep_last_steps=2)) as prof:
         for _ in range(10):
@@ -80,6 +98,23 @@ def test_what_the_profiler_took_is_known(op):
     overhead = prof.overhead()
     assert overhead.events == 1 and overhead.window_ns > 0 and overhead.stop_ns > 0 and overhead.start_ns > 0 and overhead.bytes > 0
     assert "events=1" in repr(overhead)
+
+
+@pytest.mark.parametrize(
+    "groups, kept",
+    [(["CPU_OP"], ["aten::mul"]), (["USER_ANNOTATION"], ["scope"]), (["CPU_OP", "USER_ANNOTATION"], ["scope", "aten::mul"]), ([], [])],
+)
+def test_an_activity_can_be_limited_to_groups_of_events(op, groups, kept):
+    with profile(activities=[{ProfilerActivity.CPU: groups}]) as prof, record_function("scope"):
+        op("aten::mul")
+    assert [event.name for event in prof.events()] == kept
+    assert prof.activity_filters == {ProfilerActivity.CPU: set(groups)}
+
+
+@pytest.mark.parametrize("name", ["BOGUS", "GPU_MEMCPY"])
+def test_a_group_that_is_none_of_the_activity_is_refused_with_torchs_text(name):
+    with pytest.raises(RuntimeError, match=f"^Unknown or non-member activity type name: '{name}'$"):
+        profile(activities=[{ProfilerActivity.CPU: [name]}])
 
 
 def test_an_activity_is_given_once():
