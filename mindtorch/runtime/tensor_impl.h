@@ -60,6 +60,10 @@ class TensorImpl : public RefCounted {
   // Keeps keys() in step; called when requires_grad or grad_fn change.
   void set_autograd_key(bool on);
 
+  // The object that stands for this tensor in another language, or null. Not owned; that language's lock guards it.
+  void* foreign_object() const { return foreign_object_; }
+  void set_foreign_object(void* object) { foreign_object_ = object; }
+
   // Becomes a tensor with this storage and geometry (set_data, detach_); autograd's knowledge is untouched.
   void replace(IntrusivePtr<Storage> storage, ScalarType dtype, IntArrayRef sizes, IntArrayRef strides, std::int64_t offset);
   // No longer a view, as far as autograd is concerned.
@@ -79,6 +83,7 @@ class TensorImpl : public RefCounted {
   std::uint32_t view_version_ = 0;
   std::unique_ptr<autograd::AutogradMeta> autograd_;
   IntrusivePtr<TensorImpl> base_;
+  void* foreign_object_ = nullptr;
   DimVector sizes_;
   DimVector strides_;
 };

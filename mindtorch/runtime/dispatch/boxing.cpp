@@ -6,7 +6,8 @@ namespace mindtorch {
 namespace {
 
 std::string_view kind_of(const Value& value) {
-  static constexpr std::string_view kNames[] = {"None", "Tensor", "Tensor[]", "bool", "int", "float", "int[]", "float[]", "str", "Device"};
+  static constexpr std::string_view kNames[] = {"None",  "Tensor",  "Tensor[]", "bool",   "int",      "float",
+                                                "int[]", "float[]", "str",      "Device", "Generator"};
   return kNames[value.index()];
 }
 
@@ -68,7 +69,7 @@ Device Unboxed<Device>::get(const FunctionSchema& schema, std::size_t argument, 
 }
 
 Generator* Unboxed<Generator*>::get(const FunctionSchema& schema, std::size_t argument, const Value& value) {
-  fail_unboxing(schema, argument, value);  // boxed calls use the default generator
+  return expect<Generator*>(schema, argument, value);
 }
 
 Value boxed(const Scalar& scalar) {

@@ -110,6 +110,7 @@ ValueVector OpBase::call_boxed(std::span<const Value> arguments) const {
   const FunctionSchema& expected = schema();
   if (arguments.size() > expected.arguments.size())
     throw_error<TypeMismatch>(expected.name, "takes {} arguments, got {}", expected.arguments.size(), arguments.size());
+  if (arguments.size() == expected.arguments.size()) return boxed_(*this, arguments);
   ValueVector all(arguments.begin(), arguments.end());
   for (std::size_t i = all.size(); i < expected.arguments.size(); ++i) {
     if (!expected.arguments[i].has_default) throw_error<TypeMismatch>(expected.name, "missing argument '{}'", expected.arguments[i].name);
