@@ -3,12 +3,16 @@
 
 #include <nanobind/nanobind.h>
 
+#include <exception>
+
 namespace mindtorch::python {
 
 namespace nb = nanobind;
 
 // Exceptions of C++ become Python's; first, because the others may throw while they are set up.
 void bind_errors(nb::module_& module);
+// Sets the Python error for an exception, as functions bound with nanobind do; for functions that Python calls directly.
+void set_python_error(const std::exception_ptr& pending) noexcept;
 // Tensors, ops, autograd and devices of the embedded runtime.
 void bind_runtime(nb::module_& module);
 // Profile, what it recorded, and the files it writes.

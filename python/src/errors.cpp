@@ -36,7 +36,39 @@ void translate(const std::exception_ptr& pending, void* argument_assertion) {
   }
 }
 
+PyObject* argument_assertion_class = nullptr;
+
+PyObject* class_of(const nb::builtin_exception& error) {
+  switch (error.type()) {
+    case nb::exception_type::index_error: return PyExc_IndexError;
+    case nb::exception_type::key_error: return PyExc_KeyError;
+    case nb::exception_type::value_error: return PyExc_ValueError;
+    case nb::exception_type::type_error: return PyExc_TypeError;
+    case nb::exception_type::buffer_error: return PyExc_BufferError;
+    case nb::exception_type::attribute_error: return PyExc_AttributeError;
+    default: return PyExc_RuntimeError;
+  }
+}
+
 }  // namespace
+
+void set_python_error(const std::exception_ptr& pending) noexcept {
+  try {
+    try {
+      std::rethrow_exception(pending);
+    } catch (nb::python_error& error) {
+      error.restore();
+    } catch (const nb::builtin_exception& error) {
+      PyErr_SetString(class_of(error), error.what());
+    } catch (const std::bad_alloc&) {
+      PyErr_NoMemory();
+    } catch (const Error&) {
+      translate(pending, argument_assertion_class);
+    }
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+}
 
 void bind_errors(nb::module_& module) {
   // torch raises AssertionError where a wrong argument deserves ValueError: one class that is both serves either caller.
@@ -44,6 +76,7 @@ void bind_errors(nb::module_& module) {
   PyObject* argument_assertion = PyErr_NewExceptionWithDoc("mindtorch_v2.ArgumentAssertionError",
                                                            "A wrong argument; both ValueError and AssertionError.", bases.ptr(), nullptr);
   if (argument_assertion == nullptr) throw nb::python_error();
+  argument_assertion_class = argument_assertion;
   module.attr("ArgumentAssertionError") = nb::borrow(argument_assertion);
   nb::register_exception_translator(translate, argument_assertion);  // which keeps the reference
 }
