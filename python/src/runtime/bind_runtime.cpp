@@ -1,8 +1,89 @@
 // The embedded runtime in Python.
+#include <nanobind/stl/optional.h>
+
+#include "mindtorch/runtime/functions.h"
+#include "mindtorch/runtime/initialize.h"
 #include "python/src/bindings.h"
+#include "python/src/runtime/autograd.h"
+#include "python/src/runtime/devices.h"
+#include "python/src/runtime/dtype_object.h"
+#include "python/src/runtime/exchange.h"
+#include "python/src/runtime/generator.h"
+#include "python/src/runtime/named_scope.h"
+#include "python/src/runtime/op_function.h"
+#include "python/src/runtime/optimizer.h"
+#include "python/src/runtime/python_error.h"
+#include "python/src/runtime/tensor_data.h"
+#include "python/src/runtime/tensor_object.h"
 
 namespace mindtorch::python {
 
-void bind_runtime(nb::module_&) {}
+namespace {
+
+std::optional<ScalarType> dtype_argument(nb::handle object) {
+  if (object.is_none()) return std::nullopt;
+  const std::optional<ScalarType> type = as_dtype(object.ptr());
+  if (!type) throw_error<TypeMismatch>("torch.tensor", "argument 'dtype' must be torch.dtype, not {}", Py_TYPE(object.ptr())->tp_name);
+  return type;
+}
+
+std::optional<Device> device_argument(nb::handle object) {
+  if (object.is_none()) return std::nullopt;
+  const std::optional<Device> device = as_device(object.ptr());
+  if (!device) throw_error<TypeMismatch>("torch.tensor", "argument 'device' must be torch.device, not {}", Py_TYPE(object.ptr())->tp_name);
+  return device;
+}
+
+Tensor make_tensor(nb::handle data, nb::handle dtype, nb::handle device, bool requires_grad) {
+  const Tensor made = tensor_from_data(data.ptr(), dtype_argument(dtype), device_argument(device));
+  if (requires_grad) made.requires_grad_();
+  return made;
+}
+
+// The memory of `tensor` as object of a subclass (nn.Parameter).
+nb::object make_subclass(nb::handle type, const Tensor& tensor, bool requires_grad) {
+  const Tensor made = tensor.detach();
+  made.impl()->forget_base();
+  if (requires_grad) made.requires_grad_();
+  return nb::steal(checked(wrap_as(reinterpret_cast<PyTypeObject*>(type.ptr()), made)));
+}
+
+void bind_types(nb::module_& module) {
+  module.def("get_default_dtype", [] { return nb::steal(wrap(get_default_dtype())); });
+  module.def(
+      "set_default_dtype", [](nb::handle type) { set_default_dtype(*dtype_argument(type)); }, nb::arg("dtype"));
+  module.def(
+      "promote_types", [](nb::handle a, nb::handle b) { return nb::steal(wrap(promote_types(*dtype_argument(a), *dtype_argument(b)))); },
+      nb::arg("type1"), nb::arg("type2"));
+  module.def(
+      "can_cast", [](nb::handle from, nb::handle to) { return can_cast(*dtype_argument(from), *dtype_argument(to)); }, nb::arg("from_"),
+      nb::arg("to"));
+}
+
+}  // namespace
+
+void bind_runtime(nb::module_& module) {
+  initialize_runtime();
+  nb::set_leak_warnings(false);  // graphs in static variables may outlive the interpreter
+  PyTypeObject* tensor = create_tensor_type();
+  module.attr("Tensor") = nb::borrow(reinterpret_cast<PyObject*>(tensor));
+  bind_dtype(module);
+  bind_device(module);
+  bind_size(module);
+  bind_generator(module);
+  bind_ops(module, tensor);
+  bind_types(module);
+  bind_autograd(module);
+  bind_autograd_function(module);
+  bind_tensor_data(module);
+  bind_numpy(module);
+  bind_dlpack(module);
+  bind_optimizer(module);
+  bind_devices(module);
+  bind_named_scope(module);
+  module.def("tensor", make_tensor, nb::arg("data"), nb::kw_only(), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(),
+             nb::arg("requires_grad") = false);
+  module.def("make_subclass", make_subclass, nb::arg("type"), nb::arg("tensor"), nb::arg("requires_grad"));
+}
 
 }  // namespace mindtorch::python

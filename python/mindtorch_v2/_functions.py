@@ -1,0 +1,357 @@
+"""Functions that torch has and the dispatcher does not, made of ops; those that act on a tensor are its methods too."""
+
+import math
+
+from mindtorch_v2 import _C
+from mindtorch_v2._C import Tensor
+
+_ops = _C.ops
+_dtypes = _C.dtypes
+
+inf = math.inf
+nan = math.nan
+pi = math.pi
+e = math.e
+
+__all__ = ["e", "inf", "nan", "pi"]
+
+
+def _function(function):
+    __all__.append(function.__name__)
+    return function
+
+
+def _method(function):
+    """A function whose first argument is a tensor."""
+    setattr(Tensor, function.__name__, function)
+    return _function(function)
+
+
+# ---- making tensors ----
+
+
+@_function
+def as_tensor(data, dtype=None, device=None):
+    """The data as a tensor, without a copy where that is possible."""
+    if isinstance(data, Tensor):
+        return data.to(device=device or data.device, dtype=dtype or data.dtype)
+    if hasattr(data, "__array_interface__"):
+        shared = _C.from_buffer(data)
+        return shared.to(device=device or shared.device, dtype=dtype or shared.dtype)
+    return _C.tensor(data, dtype=dtype, device=device)
+
+
+asarray = as_tensor
+__all__.append("asarray")
+
+
+@_function
+def from_numpy(ndarray):
+    """A tensor that shares the memory of a NumPy array."""
+    if not hasattr(ndarray, "__array_interface__"):
+        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    return _C.from_buffer(ndarray)
+
+
+@_function
+def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
+    """A tensor of one dimension that shares the memory of anything with the buffer protocol."""
+    letters = {"float32": "f", "float64": "d", "int64": "q", "int32": "i", "uint8": "B", "bool": "?"}
+    size = dtype.itemsize
+    view = memoryview(buffer).cast("B")[offset:]
+    whole = len(view) // size if count < 0 else count
+    if whole == 0 or whole * size > len(view):
+        raise ValueError(f"both buffer length ({len(view)}) and count ({count}) must not be 0, and must fit the elements of {size} bytes")
+    tensor = _C.from_buffer(view[: whole * size].cast(letters[str(dtype).removeprefix("torch.")]))
+    return tensor.requires_grad_(requires_grad)
+
+
+@_function
+def scalar_tensor(value, *, dtype=None, device=None, requires_grad=False):
+    """A tensor of one number and no dimensions; of the default type unless told otherwise."""
+    return _ops["full"]((), value, dtype=dtype or _C.get_default_dtype(), device=device, requires_grad=requires_grad)
+
+
+@_function
+def randint(*args, low=None, high=None, size=None, **options):
+    """randint([low=0,] high, size): integers from low to high - 1."""
+    args = list(args)
+    if args and isinstance(args[-1], tuple | list) and size is None:
+        size = args.pop()
+    if high is None:
+        high = args.pop() if args else None
+    if low is None:
+        low = args.pop() if args else 0
+    if args or high is None or size is None:
+        raise TypeError("randint() received an invalid combination of arguments; expected (int low, int high, tuple of ints size)")
+    return _ops["randint"](low, high, size, **options)
+
+
+@_function
+def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, device=None):
+    """Normally distributed numbers; mean and std are numbers, or tensors of one shape."""
+    if isinstance(mean, Tensor) or isinstance(std, Tensor):
+        like = mean if isinstance(mean, Tensor) else std
+        return _ops["empty_like"](like).normal_(generator=generator) * std + mean
+    return _ops["empty"](size, dtype=dtype, device=device).normal_(mean, std, generator=generator)
+
+
+@_method
+def bernoulli(input, p=None, *, generator=None):
+    """Ones with probability p; without p, the tensor itself holds the probabilities."""
+    if p is not None:
+        return _ops["empty_like"](input).bernoulli_(p, generator=generator)
+    return (_ops["empty_like"](input).uniform_(generator=generator) < input).to(input.dtype)
+
+
+# ---- questions ----
+
+
+@_function
+def is_tensor(obj):
+    """True for tensors."""
+    return isinstance(obj, Tensor)
+
+
+@_function
+def is_floating_point(input):
+    """True for tensors of floating point numbers."""
+    return input.is_floating_point()
+
+
+@_function
+def numel(input):
+    """Number of elements."""
+    return input.numel()
+
+
+@_method
+def equal(input, other):
+    """True if sizes and elements are the same."""
+    return input.shape == other.shape and bool((input == other).all())
+
+
+@_method
+def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Element by element: |input - other| <= atol + rtol * |other|."""
+    close = (input == other) | ((input - other).abs() <= atol + rtol * other.abs()) & input.isfinite() & other.isfinite()
+    return close | (input.isnan() & other.isnan()) if equal_nan else close
+
+
+@_method
+def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """True if all elements are close to each other."""
+    return bool(isclose(input, other, rtol, atol, equal_nan).all())
+
+
+@_function
+def result_type(a, b):
+    """The type that an operation of the two has."""
+    return (_ops["empty_like"](a) * b).dtype if isinstance(a, Tensor) else (_ops["empty_like"](b) * a).dtype
+
+
+# ---- arithmetic ----
+
+
+@_method
+def floor_divide(input, other):
+    """The quotient rounded down."""
+    result = _as_double(input) / _as_double(other)
+    integral = not any(isinstance(x, float) or (isinstance(x, Tensor) and x.is_floating_point()) for x in (input, other))
+    floored = result.floor()
+    return floored.to(_dtypes["int64"] if integral else _floating(input, other))
+
+
+@_method
+def remainder(input, other):
+    """What floor_divide() leaves; it has the sign of the divisor."""
+    return input - floor_divide(input, other) * other
+
+
+def _as_double(value):
+    return value.to(_dtypes["float64"]) if isinstance(value, Tensor) else value
+
+
+def _floating(*values):
+    types = [v.dtype for v in values if isinstance(v, Tensor) and v.is_floating_point()]
+    return _dtypes["float64"] if _dtypes["float64"] in types else _C.get_default_dtype()
+
+
+@_method
+def outer(input, vec2):
+    """All products of an element of the first and one of the second."""
+    return input.unsqueeze(1) * vec2.unsqueeze(0)
+
+
+@_method
+def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
+    """The standard deviation."""
+    return _spread("std", input, dim, unbiased, keepdim, correction)
+
+
+@_method
+def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
+    """The variance; divided by n - 1 unless told otherwise."""
+    return _spread("var", input, dim, unbiased, keepdim, correction)
+
+
+def _spread(name, input, dim, unbiased, keepdim, correction):
+    if isinstance(dim, bool):  # var(unbiased)
+        dim, unbiased = None, dim
+    if correction is None:
+        correction = 1 if unbiased is None else int(unbiased)
+    return _ops[name](input, dim, correction=correction, keepdim=keepdim)
+
+
+@_method
+def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
+    """The vector norm of order p over all or some dimensions."""
+    if p in ("fro", None):
+        p = 2
+    return _ops["linalg_vector_norm"](input, float(p), dim, keepdim, dtype=dtype)
+
+
+# ---- parts ----
+
+
+@_method
+def nonzero(input, *, as_tuple=False):
+    """Where elements are not zero: a row of indices for each, or one tensor for each dimension."""
+    positions = _C.positions_of(input != 0 if input.dtype != _dtypes["bool"] else input)
+    positions = tuple(p.to(input.device) for p in positions)
+    return positions if as_tuple else _ops["stack"](positions, 1)
+
+
+@_method
+def masked_select(input, mask):
+    """The elements where the mask is true, as one dimension."""
+    shape = _broadcast_shape(input.shape, mask.shape)
+    return input.expand(shape)[mask.expand(shape)]
+
+
+def _broadcast_shape(a, b):
+    longest = max(len(a), len(b))
+    a, b = (1,) * (longest - len(a)) + tuple(a), (1,) * (longest - len(b)) + tuple(b)
+    return tuple(y if x == 1 else x for x, y in zip(a, b, strict=True))
+
+
+@_method
+def take_along_dim(input, indices, dim):
+    """The elements at the indices along one dimension."""
+    return input.gather(dim, indices)
+
+
+@_method
+def unflatten(input, dim, sizes):
+    """One dimension as several."""
+    dim = dim % input.dim()
+    return input.reshape(*input.shape[:dim], *sizes, *input.shape[dim + 1 :])
+
+
+@_method
+def movedim(input, source, destination):
+    """The dimensions with some of them somewhere else."""
+    source = [source] if isinstance(source, int) else list(source)
+    destination = [destination] if isinstance(destination, int) else list(destination)
+    source, destination = [d % input.dim() for d in source], [d % input.dim() for d in destination]
+    order = [d for d in range(input.dim()) if d not in source]
+    for to, d in sorted(zip(destination, source, strict=True)):
+        order.insert(to, d)
+    return input.permute(order)
+
+
+@_method
+def argsort(input, dim=-1, descending=False):
+    """The order of the elements along a dimension."""
+    return sort(input, dim, descending)[1]
+
+
+@_method
+def sort(input, dim=-1, descending=False):
+    """The elements in order along a dimension, and where they were."""
+    return _ops["topk"](input, input.size(dim), dim, descending, True)
+
+
+@_function
+def meshgrid(*tensors, indexing="ij"):
+    """Coordinates of a grid: one tensor of the grid's shape for each axis."""
+    tensors = list(tensors[0]) if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else list(tensors)
+    if indexing == "xy" and len(tensors) >= 2:
+        second, first, *others = meshgrid(tensors[1], tensors[0], *tensors[2:])
+        return first, second, *others
+    shape = [t.numel() for t in tensors]
+    return tuple(t.reshape([-1 if i == d else 1 for i in range(len(shape))]).expand(shape) for d, t in enumerate(tensors))
+
+
+@_method
+def broadcast_to(input, size):
+    """A view of a larger shape."""
+    return input.expand(size)
+
+
+@_function
+def broadcast_tensors(*tensors):
+    """Views of all tensors in the shape they have together."""
+    shape = ()
+    for t in tensors:
+        shape = _broadcast_shape(shape, t.shape)
+    return tuple(t.expand(shape) for t in tensors)
+
+
+# ---- other names ----
+
+_ALIASES = {
+    "absolute": "abs",
+    "clip": "clamp",
+    "clip_": "clamp_",
+    "concat": "cat",
+    "concatenate": "cat",
+    "divide": "div",
+    "greater": "gt",
+    "greater_equal": "ge",
+    "less": "lt",
+    "less_equal": "le",
+    "multiply": "mul",
+    "negative": "neg",
+    "not_equal": "ne",
+    "subtract": "sub",
+    "swapaxes": "transpose",
+    "swapdims": "transpose",
+    "true_divide": "div",
+}
+for _alias, _name in _ALIASES.items():
+    globals()[_alias] = _ops[_name]
+    __all__.append(_alias)
+    if hasattr(Tensor, _name):
+        setattr(Tensor, _alias, _ops[_name])
+
+
+def _operator(function):
+    """a // b and the like, where either may be the tensor."""
+
+    def forward(self, other):
+        return function(self, other) if isinstance(other, Tensor | int | float) else NotImplemented
+
+    def reflected(self, other):
+        return function(other, self) if isinstance(other, int | float) else NotImplemented
+
+    return forward, reflected
+
+
+Tensor.__floordiv__, Tensor.__rfloordiv__ = _operator(floor_divide)
+Tensor.__mod__, Tensor.__rmod__ = _operator(remainder)
+
+
+def _view_as(self, other):
+    return self.view(other.shape)
+
+
+def _reshape_as(self, other):
+    return self.reshape(other.shape)
+
+
+def _expand_as(self, other):
+    return self.expand(other.shape)
+
+
+Tensor.view_as, Tensor.reshape_as, Tensor.expand_as = _view_as, _reshape_as, _expand_as

@@ -1,0 +1,433 @@
+"""Module: the base of everything that has parameters."""
+
+import itertools
+from collections import OrderedDict, namedtuple
+
+from mindtorch_v2 import _C
+from mindtorch_v2._C import Tensor
+from mindtorch_v2._tensor import RemovableHandle
+from mindtorch_v2.autograd.grad_mode import no_grad
+from mindtorch_v2.nn.parameter import Buffer, Parameter
+
+# While calls of modules are recorded: hook(module, name) returns a context manager that is entered around forward. The name is
+# "nn.Module: Linear_0": modules of a class are counted in the order in which they are first recorded. None costs one test a call.
+_module_call_hook = None
+
+_counts = {}
+
+IncompatibleKeys = namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])
+
+
+def _event_name(module):
+    name = module.__dict__.get("_event_name")
+    if name is None:
+        kind = type(module).__name__
+        number = _counts.get(kind, 0)
+        _counts[kind] = number + 1
+        name = module.__dict__["_event_name"] = f"nn.Module: {kind}_{number}"
+    return name
+
+
+class Module:
+    """Parameters, buffers and child modules are attributes that are assigned; forward() computes."""
+
+    training: bool
+
+    def __init__(self):
+        fields = self.__dict__
+        fields["training"] = True
+        fields["_parameters"] = {}
+        fields["_buffers"] = {}
+        fields["_modules"] = {}
+        fields["_non_persistent_buffers"] = set()
+        fields["_forward_pre_hooks"] = OrderedDict()
+        fields["_forward_hooks"] = OrderedDict()
+        fields["_backward_pre_hooks"] = OrderedDict()
+        fields["_backward_hooks"] = OrderedDict()
+
+    def forward(self, *args, **kwargs):
+        """What the module computes; every subclass says."""
+        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+    # ---- calls ----
+
+    def __call__(self, *args, **kwargs):
+        if _module_call_hook is None and not (
+            self._forward_pre_hooks or self._forward_hooks or self._backward_hooks or self._backward_pre_hooks
+        ):
+            return self.forward(*args, **kwargs)
+        if _module_call_hook is None:
+            return self._call_with_hooks(args, kwargs)
+        with _module_call_hook(self, _event_name(self)):
+            return self._call_with_hooks(args, kwargs)
+
+    def _call_with_hooks(self, args, kwargs):
+        for hook, with_kwargs in list(self._forward_pre_hooks.values()):
+            if with_kwargs:
+                result = hook(self, args, kwargs)
+                if result is not None:
+                    args, kwargs = result
+            else:
+                result = hook(self, args)
+                if result is not None:
+                    args = result if isinstance(result, tuple) else (result,)
+        watch = None
+        if self._backward_hooks or self._backward_pre_hooks:
+            from mindtorch_v2.nn.backward_hooks import BackwardWatch
+
+            watch = BackwardWatch(self, list(self._backward_hooks.values()), list(self._backward_pre_hooks.values()))
+            args = watch.watch_inputs(args)
+        output = self.forward(*args, **kwargs)
+        for hook, with_kwargs in list(self._forward_hooks.values()):
+            result = hook(self, args, kwargs, output) if with_kwargs else hook(self, args, output)
+            if result is not None:
+                output = result
+        return output if watch is None else watch.watch_outputs(output)
+
+    def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
+        """Calls hook(module, args) before forward; what it returns replaces the arguments."""
+        return _add_hook(self._forward_pre_hooks, (hook, with_kwargs), prepend)
+
+    def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False):
+        """Calls hook(module, args, output) after forward; what it returns replaces the output."""
+        return _add_hook(self._forward_hooks, (hook, with_kwargs), prepend)
+
+    def register_full_backward_hook(self, hook, prepend=False):
+        """Calls hook(module, grad_input, grad_output) when gradients of the inputs have been computed; what it returns replaces them."""
+        return _add_hook(self._backward_hooks, hook, prepend)
+
+    def register_full_backward_pre_hook(self, hook, prepend=False):
+        """Calls hook(module, grad_output) before gradients are computed; what it returns replaces them."""
+        return _add_hook(self._backward_pre_hooks, hook, prepend)
+
+    # ---- attributes ----
+
+    def __setattr__(self, name, value):
+        fields = self.__dict__
+        parameters = fields.get("_parameters")
+        if isinstance(value, Parameter):
+            if parameters is None:
+                raise AttributeError("cannot assign parameters before Module.__init__() call")
+            _forget(self, name, ("_buffers", "_modules"))
+            parameters[name] = value
+        elif isinstance(value, Module):
+            if parameters is None:
+                raise AttributeError("cannot assign module before Module.__init__() call")
+            _forget(self, name, ("_parameters", "_buffers"))
+            fields["_modules"][name] = value
+        elif parameters is not None and name in parameters:
+            if value is not None:
+                raise TypeError(f"cannot assign '{type(value).__name__}' as parameter '{name}' (torch.nn.Parameter or None expected)")
+            parameters[name] = None
+        elif parameters is not None and name in fields["_modules"]:
+            if value is not None:
+                raise TypeError(f"cannot assign '{type(value).__name__}' as child module '{name}' (torch.nn.Module or None expected)")
+            fields["_modules"][name] = None
+        elif isinstance(value, Buffer) and parameters is not None:
+            self.register_buffer(name, value, value.persistent)
+        elif parameters is not None and name in fields["_buffers"]:
+            if value is not None and not isinstance(value, Tensor):
+                raise TypeError(f"cannot assign '{type(value).__name__}' as buffer '{name}' (torch.Tensor or None expected)")
+            fields["_buffers"][name] = value
+        else:
+            object.__setattr__(self, name, value)
+
+    def __getattr__(self, name):
+        fields = self.__dict__
+        for kind in ("_parameters", "_buffers", "_modules"):
+            if kind in fields and name in fields[kind]:
+                return fields[kind][name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __delattr__(self, name):
+        for kind in ("_parameters", "_buffers", "_modules"):
+            if name in self.__dict__[kind]:
+                del self.__dict__[kind][name]
+                self._non_persistent_buffers.discard(name)
+                return
+        object.__delattr__(self, name)
+
+    def __dir__(self):
+        return sorted({*object.__dir__(self), *self._parameters, *self._buffers, *self._modules})
+
+    def _check_name(self, name, kind):
+        if not isinstance(name, str):
+            raise TypeError(f"{kind} name should be a string. Got {type(name).__name__}")
+        if "." in name:
+            raise KeyError(f'{kind} name can\'t contain ".", got: {name}')
+        if name == "":
+            raise KeyError(f'{kind} name can\'t be empty string ""')
+
+    def register_parameter(self, name, param):
+        """The same as assigning an attribute; None makes a name without a parameter."""
+        self._check_name(name, "parameter")
+        if hasattr(self, name) and name not in self._parameters:
+            raise KeyError(f"attribute '{name}' already exists")
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(f"cannot assign '{type(param).__name__}' object to parameter '{name}' (torch.nn.Parameter or None required)")
+        self._parameters[name] = param
+
+    def register_buffer(self, name, tensor, persistent=True):
+        """A tensor that belongs to the module but is not trained; in the state dict unless persistent is False."""
+        self._check_name(name, "buffer")
+        if hasattr(self, name) and name not in self._buffers:
+            raise KeyError(f"attribute '{name}' already exists")
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' (torch Tensor or None required)")
+        self._buffers[name] = tensor
+        (self._non_persistent_buffers.discard if persistent else self._non_persistent_buffers.add)(name)
+
+    def add_module(self, name, module):
+        """The same as assigning an attribute."""
+        self._check_name(name, "module")
+        if hasattr(self, name) and name not in self._modules:
+            raise KeyError(f"attribute '{name}' already exists")
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{type(module).__name__} is not a Module subclass")
+        self._modules[name] = module
+
+    register_module = add_module
+
+    # ---- the tree ----
+
+    def named_modules(self, memo=None, prefix="", remove_duplicate=True):
+        """This module and all below it, with their names; each once."""
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, module in self._modules.items():
+            if module is not None:
+                yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
+
+    def modules(self):
+        """This module and all below it."""
+        for _, module in self.named_modules():
+            yield module
+
+    def named_children(self):
+        """The modules directly below, with their names."""
+        memo = set()
+        for name, module in self._modules.items():
+            if module is not None and module not in memo:
+                memo.add(module)
+                yield name, module
+
+    def children(self):
+        """The modules directly below."""
+        for _, module in self.named_children():
+            yield module
+
+    def _named_members(self, kind, prefix, recurse, remove_duplicate):
+        seen = set()
+        modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
+        for place, module in modules:
+            for name, tensor in module.__dict__[kind].items():
+                if tensor is None or id(tensor) in seen:
+                    continue
+                if remove_duplicate:
+                    seen.add(id(tensor))
+                yield f"{place}.{name}" if place else name, tensor
+
+    def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
+        """All parameters with their names; shared ones once."""
+        return self._named_members("_parameters", prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse=True):
+        """All parameters."""
+        for _, parameter in self.named_parameters(recurse=recurse):
+            yield parameter
+
+    def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
+        """All buffers with their names."""
+        return self._named_members("_buffers", prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse=True):
+        """All buffers."""
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
+
+    def get_submodule(self, target):
+        """The module of a dotted name."""
+        module = self
+        for part in target.split(".") if target else ():
+            if part not in module._modules:
+                raise AttributeError(f"{type(module).__name__} has no attribute `{part}`")
+            module = module._modules[part]
+        return module
+
+    def get_parameter(self, target):
+        """The parameter of a dotted name."""
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        if name not in module._parameters:
+            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+        return module._parameters[name]
+
+    def apply(self, fn):
+        """Calls fn(module) for all modules, children first."""
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    def train(self, mode=True):
+        """Sets the training mode of this module and all below it."""
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self):
+        """Sets the evaluation mode."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad=True):
+        """Switches gradients of all parameters on or off."""
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none=True):
+        """Resets the gradients of all parameters."""
+        for parameter in self.parameters():
+            if parameter.grad is None:
+                continue
+            if set_to_none:
+                parameter.grad = None
+            else:
+                parameter.grad.detach_().zero_()
+
+    # ---- types and devices ----
+
+    def _apply(self, convert):
+        for parameter in self.parameters():
+            with no_grad():
+                parameter.data = convert(parameter.data)
+                if parameter.grad is not None:
+                    gradient, parameter.grad = parameter.grad, None
+                    parameter.grad = convert(gradient.detach())
+        for module in self.modules():
+            for name, buffer in module._buffers.items():
+                if buffer is not None:
+                    module._buffers[name] = convert(buffer)
+        return self
+
+    def to(self, *args, **kwargs):
+        """Moves parameters and buffers, in place: to(device), to(dtype), to(device, dtype), to(tensor)."""
+        probe = _C.ops["empty"]((0,)).to(*args, **kwargs)
+        if not probe.is_floating_point():
+            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={probe.dtype}")
+        changes_type = any(isinstance(a, _C.dtype | Tensor) for a in (*args, *kwargs.values()))
+
+        changes_device = any(isinstance(a, str | _C.device | Tensor) for a in (*args, *kwargs.values()))
+
+        def convert(tensor):
+            device = probe.device if changes_device else tensor.device
+            return tensor.to(device, probe.dtype if changes_type and tensor.is_floating_point() else tensor.dtype)
+
+        return self._apply(convert)
+
+    def cpu(self):
+        """Moves parameters and buffers to host memory."""
+        return self._apply(lambda tensor: tensor.cpu())
+
+    def npu(self, device=None):
+        """Moves parameters and buffers to an NPU."""
+        return self._apply(lambda tensor: tensor.npu(device))
+
+    def float(self):
+        """Converts floating point parameters and buffers to float32."""
+        return self.to(_C.dtypes["float32"])
+
+    def double(self):
+        """Converts floating point parameters and buffers to float64."""
+        return self.to(_C.dtypes["float64"])
+
+    # ---- state ----
+
+    def state_dict(self, *, destination=None, prefix="", keep_vars=False):
+        """Parameters and persistent buffers by name; they share memory with the module's."""
+        destination = OrderedDict() if destination is None else destination
+        for name, tensor in itertools.chain(self._parameters.items(), self._buffers.items()):
+            if tensor is not None and name not in self._non_persistent_buffers:
+                destination[prefix + name] = tensor if keep_vars else tensor.detach()
+        for name, module in self._modules.items():
+            if module is not None:
+                module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+        return destination
+
+    def load_state_dict(self, state_dict, strict=True, assign=False):
+        """Copies values by name. With strict, names must be the same on both sides; sizes must always. Nothing is changed on error."""
+        own = self.state_dict(keep_vars=True)
+        missing = [name for name in own if name not in state_dict]
+        unexpected = [name for name in state_dict if name not in own]
+        problems = []
+        if strict and unexpected:
+            problems.append("Unexpected key(s) in state_dict: {}. ".format(", ".join(f'"{n}"' for n in unexpected)))
+        if strict and missing:
+            problems.append("Missing key(s) in state_dict: {}. ".format(", ".join(f'"{n}"' for n in missing)))
+        problems += [
+            f"size mismatch for {name}: copying a param with shape {state_dict[name].shape} from checkpoint, "
+            f"the shape in current model is {tensor.shape}."
+            for name, tensor in own.items()
+            if name in state_dict and state_dict[name].shape != tensor.shape
+        ]
+        if problems:
+            raise RuntimeError("Error(s) in loading state_dict for {}:\n\t{}".format(type(self).__name__, "\n\t".join(problems)))
+        with no_grad():
+            for name, tensor in own.items():
+                if name in state_dict:
+                    if assign:
+                        tensor.data = state_dict[name].detach()
+                    else:
+                        tensor.copy_(state_dict[name])
+        return IncompatibleKeys(missing, unexpected)
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+
+    def __getstate__(self):
+        state = dict(self.__dict__)
+        state.pop("_event_name", None)
+        return state
+
+    # ---- text ----
+
+    def extra_repr(self):
+        """What stands between the parentheses, besides children."""
+        return ""
+
+    def _get_name(self):
+        return type(self).__name__
+
+    def __repr__(self):
+        lines = self.extra_repr().split("\n") if self.extra_repr() else []
+        children = [f"({name}): {_indented(repr(module))}" for name, module in self._modules.items()]
+        if not children and len(lines) <= 1:
+            return f"{self._get_name()}({''.join(lines)})"
+        return f"{self._get_name()}(\n  " + "\n  ".join(lines + children) + "\n)"
+
+
+def _forget(module, name, kinds):
+    """Takes a name out of the places it may be in, before it is given anew in another."""
+    fields = module.__dict__
+    fields.pop(name, None)
+    for kind in kinds:
+        fields[kind].pop(name, None)
+
+
+def _indented(text):
+    return text.replace("\n", "\n  ")
+
+
+def _add_hook(hooks, hook, prepend):
+    key = object()
+    hooks[key] = hook
+    if prepend:
+        hooks.move_to_end(key, last=False)
+    return RemovableHandle(lambda: hooks.pop(key, None))

@@ -1,0 +1,39 @@
+"""What is done to the parameters of a whole model."""
+
+from mindtorch_v2 import _C
+from mindtorch_v2._C import Tensor
+from mindtorch_v2.autograd.grad_mode import no_grad
+
+__all__ = ["clip_grad_norm_", "clip_grad_value_", "parameters_to_vector", "vector_to_parameters"]
+
+
+def _list(parameters):
+    return [parameters] if isinstance(parameters, Tensor) else list(parameters)
+
+
+def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+    """Scales all gradients down so that their norm together is at most max_norm; returns what it was."""
+    return _C.clip_grad_norm_(_list(parameters), float(max_norm), float(norm_type), error_if_nonfinite)
+
+
+def clip_grad_value_(parameters, clip_value, foreach=None):
+    """Cuts all elements of gradients off at -clip_value and clip_value."""
+    with no_grad():
+        for parameter in _list(parameters):
+            if parameter.grad is not None:
+                parameter.grad.clamp_(-float(clip_value), float(clip_value))
+
+
+def parameters_to_vector(parameters):
+    """All parameters as one vector, a copy."""
+    return _C.ops["cat"]([p.reshape(-1) for p in parameters])
+
+
+def vector_to_parameters(vec, parameters):
+    """Writes a vector of parameters_to_vector() back."""
+    at = 0
+    with no_grad():
+        for parameter in parameters:
+            count = parameter.numel()
+            parameter.copy_(vec[at : at + count].reshape(parameter.shape))
+            at += count

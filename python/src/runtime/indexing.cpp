@@ -1,0 +1,224 @@
+// x[...] and x[...] = value: integers, slices, None and ... give views, tensors and masks go to advanced_index.
+#include "mindtorch/runtime/functions.h"
+#include "python/src/runtime/advanced_index.h"
+#include "python/src/runtime/argument.h"
+#include "python/src/runtime/python_error.h"
+#include "python/src/runtime/tensor_data.h"
+#include "python/src/runtime/tensor_object.h"
+#include "python/src/runtime/tensor_slots.h"
+
+namespace mindtorch::python {
+
+namespace {
+
+// A tensor narrowed down by the simple parts of an index, and the rest of it.
+struct Selection {
+  Tensor view;
+  IndexTensors tensors;  // empty if the view is all
+};
+
+bool is_index_tensor(PyObject* item) {
+  return is_tensor(item) || PyList_Check(item) || PyTuple_Check(item) || (PyObject_CheckBuffer(item) != 0 && PyIndex_Check(item) == 0);
+}
+
+Tensor as_index_tensor(PyObject* item) {
+  const Tensor tensor = is_tensor(item) ? unwrap(item) : tensor_from_data(item, std::nullopt, std::nullopt);
+  if (!is_tensor(item) && tensor.numel() == 0) return tensor.to(kInt64);
+  if (tensor.is_floating_point())
+    throw_error<OutOfRange>("Tensor.__getitem__", "tensors used as indices must be long, int, byte or bool tensors");
+  return tensor;
+}
+
+class Indexer {
+ public:
+  explicit Indexer(const Tensor& self) : result_{self, {}} {}
+
+  Selection apply(PyObject* index) {
+    std::vector<nb::object> items = items_of(index);
+    const std::int64_t whole = result_.view.dim() - consumed_by(items);
+    if (whole < 0) throw_error<OutOfRange>("Tensor.__getitem__", "too many indices for tensor of dimension {}", result_.view.dim());
+    for (const nb::object& item : items) {
+      if (item.ptr() == Py_Ellipsis)
+        dim_ += whole;
+      else
+        apply_item(item.ptr());
+    }
+    return std::move(result_);
+  }
+
+ private:
+  static std::vector<nb::object> items_of(PyObject* index) {
+    std::vector<nb::object> items;
+    if (!PyTuple_Check(index)) return {nb::borrow(index)};
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(index); ++i) items.push_back(nb::borrow(PyTuple_GET_ITEM(index, i)));
+    return items;
+  }
+
+  // How many dimensions the items take; lists become tensors on the way.
+  static std::int64_t consumed_by(std::vector<nb::object>& items) {
+    std::int64_t count = 0;
+    for (nb::object& item : items) {
+      if (item.ptr() == Py_Ellipsis || item.is_none() || PyBool_Check(item.ptr())) continue;
+      if (is_index_tensor(item.ptr())) {
+        const Tensor tensor = as_index_tensor(item.ptr());
+        item = nb::steal(checked(wrap(tensor)));
+        count += tensor.dtype() == kBool ? tensor.dim() : 1;
+      } else {
+        ++count;
+      }
+    }
+    return count;
+  }
+
+  void apply_item(PyObject* item) {
+    if (item == Py_None) {
+      result_.view = result_.view.unsqueeze(dim_++);
+    } else if (PyBool_Check(item)) {
+      result_.view = result_.view.unsqueeze(dim_);
+      put(full({item == Py_True ? 1 : 0}, 0, {.dtype = kInt64}));
+    } else if (PySlice_Check(item)) {
+      apply_slice(item);
+    } else if (is_tensor(item)) {
+      apply_tensor(unwrap(item));
+    } else if (std::int64_t index; to_integer(item, index)) {
+      select(index);
+    } else {
+      throw_error<OutOfRange>("Tensor.__getitem__",
+                              "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})",
+                              Py_TYPE(item)->tp_name);
+    }
+  }
+
+  void select(std::int64_t index) {
+    const std::int64_t size = result_.view.size(dim_);
+    if (index < -size || index >= size)
+      throw_error<OutOfRange>("Tensor.__getitem__", "index {} is out of bounds for dimension {} with size {}", index, dim_, size);
+    result_.view = result_.view.select(dim_, index);
+  }
+
+  void apply_slice(PyObject* slice) {
+    Py_ssize_t start, stop, step;
+    if (PySlice_Unpack(slice, &start, &stop, &step) != 0) throw nb::python_error();
+    if (step <= 0) throw_error<InvalidArgument>("Tensor.__getitem__", "step must be greater than zero");
+    const std::int64_t size = result_.view.size(dim_);
+    PySlice_AdjustIndices(size, &start, &stop, step);
+    if (start != 0 || stop != size || step != 1) result_.view = result_.view.slice(dim_, start, stop, step);
+    ++dim_;
+  }
+
+  void apply_tensor(const Tensor& index) {
+    if (index.dtype() != kBool) {
+      if (index.dim() == 0) return select(index.item().to_int());
+      return put(index);
+    }
+    if (index.dim() == 0) {
+      result_.view = result_.view.unsqueeze(dim_);
+      return put(full({index.item().to_bool() ? 1 : 0}, 0, {.dtype = kInt64}));
+    }
+    for (std::int64_t d = 0; d < index.dim(); ++d)
+      if (index.size(d) != result_.view.size(dim_ + d))
+        throw_error<OutOfRange>("Tensor.__getitem__",
+                                "The shape of the mask {} at index {} does not match the shape of the indexed tensor {} at index {}",
+                                to_string(index.sizes()), d, to_string(result_.view.sizes()), dim_ + d);
+    for (const Tensor& positions : positions_of(index)) put(positions);
+  }
+
+  void put(const Tensor& index) {
+    result_.tensors.resize(static_cast<std::size_t>(dim_) + 1);
+    result_.tensors.back() = index;
+    ++dim_;
+  }
+
+  Selection result_;
+  std::int64_t dim_ = 0;
+};
+
+PyObject* get_item(PyObject* self, PyObject* index) {
+  return guarded([&] {
+    const Tensor& tensor = unwrap(self);
+    const Selection selection = Indexer(tensor).apply(index);
+    if (!selection.tensors.empty()) return wrap(index_get(selection.view, selection.tensors));
+    return wrap(selection.view.is_same(tensor) ? tensor.expand(tensor.sizes()) : selection.view);
+  });
+}
+
+// x[mask] = number, the common case, needs no positions.
+bool fill_masked(const Tensor& self, PyObject* index, const Scalar& value) {
+  if (!is_tensor(index)) return false;
+  Tensor mask = unwrap(index);
+  if (mask.dtype() != kBool || mask.dim() == 0 || mask.dim() > self.dim() || mask.device() != self.device()) return false;
+  for (std::int64_t d = 0; d < mask.dim(); ++d)
+    if (mask.size(d) != self.size(d)) return false;
+  while (mask.dim() < self.dim()) mask = mask.unsqueeze(-1);
+  self.masked_fill_(mask, value);
+  return true;
+}
+
+int set_item(PyObject* self, PyObject* index, PyObject* value) {
+  return guarded(
+      [&] {
+        if (value == nullptr) throw_error<TypeMismatch>("Tensor.__delitem__", "Tensor does not support deleting items");
+        const Tensor& tensor = unwrap(self);
+        Scalar number;
+        const bool is_number = !is_tensor(value) && to_scalar(value, number);
+        if (is_number && fill_masked(tensor, index, number)) return 0;
+        const Selection selection = Indexer(tensor).apply(index);
+        if (is_number && selection.tensors.empty()) {
+          selection.view.fill_(number);
+          return 0;
+        }
+        Tensor source = is_number          ? full({}, number, {.dtype = tensor.dtype(), .device = tensor.device()})
+                        : is_tensor(value) ? unwrap(value)
+                                           : tensor_from_data(value, tensor.dtype(), tensor.device());
+        while (source.dim() > selection.view.dim() && selection.tensors.empty() && source.size(0) == 1) source = source.squeeze(0);
+        if (selection.tensors.empty())
+          selection.view.copy_(source);
+        else
+          index_set(selection.view, selection.tensors, source);
+        return 0;
+      },
+      -1);
+}
+
+Py_ssize_t length(PyObject* self) {
+  return guarded(
+      [&]() -> Py_ssize_t {
+        if (unwrap(self).dim() == 0) throw_error<TypeMismatch>("Tensor.__len__", "len() of a 0-d tensor");
+        return unwrap(self).size(0);
+      },
+      Py_ssize_t{-1});
+}
+
+PyObject* iterate(PyObject* self) {
+  return guarded([&] {
+    if (unwrap(self).dim() == 0) throw_error<TypeMismatch>("Tensor.__iter__", "iteration over a 0-d tensor");
+    nb::list rows;
+    for (const Tensor& row : unwrap(self).unbind(0)) rows.append(nb::steal(checked(wrap(row))));
+    return checked(PyObject_GetIter(rows.ptr()));
+  });
+}
+
+int contains(PyObject* self, PyObject* value) {
+  return guarded(
+      [&] {
+        Scalar number;
+        if (is_tensor(value) && unwrap(value).dim() > 0) return unwrap(self).eq(unwrap(value)).any().item().to_bool() ? 1 : 0;
+        if (!to_scalar(value, number))
+          throw_error("Tensor.__contains__", "Tensor.__contains__ only supports Tensor or scalar, but you passed in a {}.",
+                      Py_TYPE(value)->tp_name);
+        return unwrap(self).eq(number).any().item().to_bool() ? 1 : 0;
+      },
+      -1);
+}
+
+}  // namespace
+
+void add_index_slots(std::vector<PyType_Slot>& slots) {
+  slots.insert(slots.end(), {{Py_mp_subscript, reinterpret_cast<void*>(get_item)},
+                             {Py_mp_ass_subscript, reinterpret_cast<void*>(set_item)},
+                             {Py_mp_length, reinterpret_cast<void*>(length)},
+                             {Py_sq_contains, reinterpret_cast<void*>(contains)},
+                             {Py_tp_iter, reinterpret_cast<void*>(iterate)}});
+}
+
+}  // namespace mindtorch::python

@@ -1,0 +1,41 @@
+// Elements of tensors as bytes, and positions of elements.
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+
+#include "mindtorch/runtime/functions.h"
+#include "python/src/runtime/advanced_index.h"
+#include "python/src/runtime/dtype_object.h"
+#include "python/src/runtime/python_error.h"
+#include "python/src/runtime/tensor_data.h"
+#include "python/src/runtime/tensor_object.h"
+
+namespace mindtorch::python {
+
+namespace {
+
+nb::bytes bytes_of(const Tensor& tensor) {
+  const Tensor host = tensor.detach().to(Device()).contiguous();
+  return nb::bytes(host.data_ptr(), host.nbytes());
+}
+
+Tensor tensor_of_bytes(nb::bytes data, nb::handle dtype, const std::vector<std::int64_t>& sizes) {
+  const std::optional<ScalarType> type = as_dtype(dtype.ptr());
+  if (!type) throw_error<TypeMismatch>("tensor_of_bytes", "expected a dtype, got {}", Py_TYPE(dtype.ptr())->tp_name);
+  const Tensor tensor = empty(sizes, {.dtype = *type});
+  if (tensor.nbytes() != data.size())
+    throw_error<InvalidArgument>("tensor_of_bytes", "{} bytes do not make a tensor of {} and sizes {}", data.size(), dtype_name(*type),
+                                 to_string(sizes));
+  std::memcpy(tensor.data_ptr(), data.c_str(), data.size());
+  return tensor;
+}
+
+}  // namespace
+
+void bind_tensor_data(nb::module_& module) {
+  module.def("bytes_of", bytes_of, nb::arg("tensor"));
+  module.def("tensor_of_bytes", tensor_of_bytes, nb::arg("data"), nb::arg("dtype"), nb::arg("sizes"));
+  module.def("positions_of", positions_of, nb::arg("mask"));
+}
+
+}  // namespace mindtorch::python

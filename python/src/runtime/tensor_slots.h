@@ -1,0 +1,15 @@
+// What Tensor's type is made of: each file of Tensor's methods gives its part of the slots.
+#pragma once
+
+#include <Python.h>
+
+#include <vector>
+
+namespace mindtorch::python {
+
+void add_operator_slots(std::vector<PyType_Slot>& slots);  // + - * @ == abs() float() bool() ...
+void add_index_slots(std::vector<PyType_Slot>& slots);     // x[...], len(), iteration
+void add_property_slots(std::vector<PyType_Slot>& slots);  // shape, dtype, grad, ...
+void add_method_slots(std::vector<PyType_Slot>& slots);    // size(), item(), numpy(), backward(), ...
+
+}  // namespace mindtorch::python
