@@ -4,6 +4,7 @@
 #include "python/src/capture/bind_execution_trace.h"
 #include "python/src/capture/dispatch_hooks.h"
 #include "python/src/capture/frame_stacks.h"
+#include "python/src/capture/module_calls.h"
 #include "python/src/capture/record_function.h"
 #include "python/src/capture/record_function_fast.h"
 
@@ -25,6 +26,7 @@ void bind_capture(nb::module_& module) {
   add_record_function(module.ptr());
   add_record_function_fast(module.ptr());
   add_dispatch_hooks(module.ptr());
+  add_module_calls(module.ptr());
   bind_execution_trace(module);
 }
 

@@ -1,0 +1,108 @@
+"""with_modules: calls of nn.Module are events with the module's name and place."""
+
+import gc
+import json
+
+import mindtorch_v2 as torch
+from mindtorch_v2 import nn
+from mindtorch_v2.nn import module as nn_module
+from mindtorch_v2.profiler import profile
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+        self.head = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.head(self.encoder(x))
+
+
+def module_events(prof, tmp_path):
+    """(name, place) of the module calls in the trace, in order of time."""
+    path = tmp_path / "trace.json"
+    prof.export_chrome_trace(str(path))
+    events = [event for event in json.loads(path.read_bytes())["traceEvents"] if event.get("name", "").startswith("nn.Module: ")]
+    events.sort(key=lambda event: (event["ts"], -event["dur"]))
+    return [(event["name"].rpartition("_")[0], event["args"]["Module Hierarchy"]) for event in events]
+
+
+def test_calls_are_named_by_class_and_place(tmp_path):
+    net = Net()
+    with profile(with_modules=True) as prof:
+        net(torch.ones((1, 4)))
+    assert module_events(prof, tmp_path) == [
+        ("nn.Module: Net", "Net"),
+        ("nn.Module: Sequential", "Net.encoder"),
+        ("nn.Module: Linear", "Net.encoder.0"),
+        ("nn.Module: ReLU", "Net.encoder.1"),
+        ("nn.Module: Linear", "Net.head"),
+    ]
+
+
+def test_modules_of_a_class_are_counted(tmp_path):
+    net = Net()
+    with profile(with_modules=True) as prof:
+        net(torch.ones((1, 4)))
+        net(torch.ones((1, 4)))
+    path = tmp_path / "trace.json"
+    prof.export_chrome_trace(str(path))
+    names = [event["name"] for event in json.loads(path.read_bytes())["traceEvents"] if "nn.Module: Linear" in event.get("name", "")]
+    assert len(names) == 4 and len(set(names)) == 2
+
+
+def test_without_the_flag_there_are_none_and_modules_pay_nothing(tmp_path):
+    net = Net()
+    with profile() as prof:
+        assert nn_module._module_call_hook is None
+        net(torch.ones((1, 4)))
+    assert module_events(prof, tmp_path) == []
+
+
+def test_the_hook_is_gone_after_the_profile():
+    with profile(with_modules=True):
+        assert nn_module._module_call_hook is not None
+    assert nn_module._module_call_hook is None
+
+
+def test_an_exception_in_a_module_ends_its_call(tmp_path):
+    class Fails(nn.Module):
+        def forward(self, x):
+            raise ValueError("forward")
+
+    net = nn.Sequential(nn.ReLU(), Fails())
+    with profile(with_modules=True) as prof:
+        for _ in range(2):
+            try:
+                net(torch.ones((1,)))
+            except ValueError:
+                pass
+    assert [place for _, place in module_events(prof, tmp_path)] == ["Sequential", "Sequential.0", "Sequential.1"] * 2
+
+
+def test_a_module_called_before_the_one_that_holds_it_gets_its_place_then(tmp_path):
+    net = Net()
+    with profile(with_modules=True) as prof:
+        net.head(torch.ones((1, 4)))
+        net(torch.ones((1, 4)))
+    places = [place for _, place in module_events(prof, tmp_path)]
+    assert places[0] == "Linear" and places[-1] == "Net.head"
+
+
+def test_modules_that_come_and_go_are_not_confused(tmp_path):
+    with profile(with_modules=True) as prof:
+        for _ in range(20):
+            nn.Linear(4, 4)(torch.ones((1, 4)))
+            nn.ReLU()(torch.ones((1, 4)))
+            gc.collect()
+    assert [place for _, place in module_events(prof, tmp_path)] == ["Linear", "ReLU"] * 20
+
+
+def test_ops_lie_inside_the_call_of_their_module():
+    net = nn.Linear(4, 4)
+    with profile(with_modules=True) as prof:
+        net(torch.ones((1, 4)))
+    (call,) = [event for event in prof.events() if event.name.startswith("nn.Module")]
+    linear = next(event for event in prof.events() if event.name == "aten::linear")
+    assert call.time_range.start <= linear.time_range.start <= linear.time_range.end <= call.time_range.end

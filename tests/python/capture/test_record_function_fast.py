@@ -1,0 +1,66 @@
+"""_RecordFunctionFast: scopes of generated code."""
+
+import gc
+
+import pytest
+from mindtorch_v2.profiler import _RecordFunctionFast
+
+
+class Tensor:
+    def __init__(self, *shape):
+        self.shape = shape
+
+
+def test_it_is_an_op_and_can_be_entered_often(record):
+    scope = _RecordFunctionFast("generated")
+    with record() as recorded:
+        for _ in range(3):
+            with scope:
+                pass
+    assert [(event["name"], event["kind"]) for event in recorded.events] == [("generated", "op")] * 3
+
+
+def test_a_keyword_makes_it_a_scope_of_the_users(record):
+    with record() as recorded, _RecordFunctionFast("annotation", (), {"scope": "user_scope"}):
+        pass
+    assert recorded.events[0]["kind"] == "scope"
+
+
+def test_its_inputs_have_shapes(record):
+    with record(record_shapes=True) as recorded, _RecordFunctionFast("op", [Tensor(2, 3), 1], {"stream": 0, "big": 1 << 80, "flag": True}):
+        pass
+    assert recorded.events[0]["input_shapes"] == [[2, 3], []]
+
+
+def test_an_exception_closes_it(record):
+    scope = _RecordFunctionFast("raises")
+    with record() as recorded:
+        with pytest.raises(KeyError), scope:
+            raise KeyError
+        with scope:
+            pass
+    first, second = recorded.events
+    assert first["end_ns"] <= second["start_ns"]
+
+
+def test_wrong_arguments_are_refused():
+    with pytest.raises(TypeError):
+        _RecordFunctionFast(1)
+    with pytest.raises(TypeError, match="keyword_values must be a dict"):
+        _RecordFunctionFast("x", (), [])
+    with pytest.raises(TypeError):
+        _RecordFunctionFast("x", 3)
+
+
+def test_it_is_collected_with_what_it_holds():
+    alive = [True]
+
+    class Watched:
+        def __del__(self):
+            alive.clear()
+
+    watched = Watched()
+    watched.scope = _RecordFunctionFast("x", [watched])
+    del watched
+    gc.collect()
+    assert not alive
