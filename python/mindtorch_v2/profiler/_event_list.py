@@ -172,8 +172,10 @@ class EventList(UserList):
 
     def _repr_html_(self):
         """The table a notebook shows."""
-        caption = " \u00b7 ".join(self.table(row_limit=0).splitlines()[-2:])
-        rows = self._rows
-        if self._items is not None:
+        rows, summed = self._rows, self
+        if self._items is None:
+            summed = self.key_averages()
+        else:
             rows = sorted(rows, key=lambda row: row.self_cpu_time_total, reverse=True)
+        caption = " \u00b7 ".join(summed.table(row_limit=0).splitlines()[-2:])
         return _html.table(rows, self.total_average(), len(self), caption, self._use_device, self._profile_memory, self._with_flops)

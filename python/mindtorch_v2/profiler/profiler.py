@@ -221,6 +221,17 @@ class _KinetoProfile(_C.Profile):
         """Writes the last cycle in the format that the suffix of `path` names."""
         self._export_trace(os.fspath(path))
 
+    def export_memory_timeline(self, path, device=None):
+        """Writes what lay in memory at each moment, by category: ".html" a page, ".json" and ".json.gz" numbers, "raw.json.gz" changes.
+
+        `device` is "cpu", "npu:0", "cuda:1"; None: the first accelerator that reported memory, else the CPU.
+        """
+        flags = ("record_shapes", "profile_memory", "with_stack")
+        missing = [f"{flag}=True" for flag in flags if not getattr(self, flag)]
+        if missing:
+            raise ValueError(f"{', '.join(missing)} required for memory profiling.")
+        self._export_memory_timeline(os.fspath(path), device)
+
     def to_pandas(self):
         """What was recorded as a pandas.DataFrame, one row an event."""
         return self.events().to_pandas()

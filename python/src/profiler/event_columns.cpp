@@ -82,10 +82,10 @@ constexpr TextSource kTexts[] = {
 };
 
 nb::object number_column(const EventSequence& events, std::int64_t (*read)(const FunctionEvent&)) {
-  std::vector<std::int64_t> numbers(events.size);
+  std::vector<std::int64_t> numbers(events.size());
   {
     const nb::gil_scoped_release unlocked;
-    for (std::size_t i = 0; i < events.size; ++i) numbers[i] = read(events[i]);
+    for (std::size_t i = 0; i < events.size(); ++i) numbers[i] = read(events[i]);
   }
   return to_array(std::move(numbers));
 }
@@ -94,7 +94,7 @@ nb::object text_column(const EventSequence& events, std::string (*read)(const Fu
   TextColumn column;
   {
     const nb::gil_scoped_release unlocked;
-    for (std::size_t i = 0; i < events.size; ++i) column.add(read(events[i]));
+    for (std::size_t i = 0; i < events.size(); ++i) column.add(read(events[i]));
   }
   return nb::make_tuple(to_array(column.take_codes()), to_python(column.texts()));
 }
@@ -103,7 +103,7 @@ nb::object text_column(const EventSequence& events, std::string (*read)(const Fu
 nb::dict columns(const EventSequence& events) {
   nb::dict dict;
   for (const TextSource& column : kTexts)
-    if (column.recorded(events.analysis->recording().options)) dict[column.name] = text_column(events, column.read);
+    if (column.recorded(events.analysis()->recording().options)) dict[column.name] = text_column(events, column.read);
   for (const NumberColumn& column : kNumbers) dict[column.name] = number_column(events, column.read);
   return dict;
 }

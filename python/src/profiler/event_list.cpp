@@ -59,31 +59,33 @@ nb::list to_objects(KeyAverages averages, const std::shared_ptr<const analyze::A
   return rows;
 }
 
+// `rows` as a sequence of ours; null if it is a list.
+const EventSequence* as_sequence(nb::handle rows) {
+  return nb::isinstance<EventSequence>(rows) ? &nb::cast<const EventSequence&>(rows) : nullptr;
+}
+
 nb::list key_averages(nb::handle rows, bool group_by_input_shapes, std::int64_t group_by_stack_n, bool group_by_overload_name) {
   const GroupOptions options{group_by_input_shapes, group_by_stack_n, group_by_overload_name};
-  std::shared_ptr<const analyze::Analysis> analysis;
-  const EventSequence* const events = nb::isinstance<EventSequence>(rows) ? &nb::cast<const EventSequence&>(rows) : nullptr;
-  if (events != nullptr) analysis = events->analysis;
-  const analyze::TableRows source = table_rows(rows);
-  KeyAverages averages = unlocked_if_possible(
-      rows, [&] { return events != nullptr && events->whole() ? analyze::key_averages(*analysis, options) : group_rows(source, options); });
-  return to_objects(std::move(averages), analysis);
+  const EventSequence* const events = as_sequence(rows);
+  KeyAverages averages = unlocked_if_possible(rows, [&] {
+    if (events != nullptr && events->whole()) return analyze::key_averages(*events->analysis(), options);
+    return group_rows(table_rows(rows), options);
+  });
+  return to_objects(std::move(averages), events != nullptr ? events->analysis() : nullptr);
 }
 
 AverageRow total_average(nb::handle rows) {
-  const analyze::TableRows source = table_rows(rows);
+  const EventSequence* const events = as_sequence(rows);
   return unlocked_if_possible(rows, [&] {
-    AverageRow total;
-    for (std::size_t i = 0; i < source.size; ++i) total.average.add_sums(source.row(i));
-    total.average.key = "Total";
-    return total;
+    if (events != nullptr && events->whole()) return AverageRow{analyze::key_averages(*events->analysis()).total_average(), nullptr};
+    return AverageRow{as_averages(rows).total_average(), nullptr};
   });
 }
 
 void export_stacks(nb::handle rows, const std::string& path, std::string_view metric) {
-  const EventSequence* const events = nb::isinstance<EventSequence>(rows) ? &nb::cast<const EventSequence&>(rows) : nullptr;
+  const EventSequence* const events = as_sequence(rows);
   unlocked_if_possible(rows, [&] {
-    const auto stacks = events != nullptr && events->whole() ? analyze::collapsed_stacks(*events->analysis, metric)
+    const auto stacks = events != nullptr && events->whole() ? analyze::collapsed_stacks(*events->analysis(), metric)
                                                              : analyze::collapsed_stacks(as_averages(rows), metric);
     exporter::write_output(path, analyze::collapsed_text(stacks));
   });
@@ -91,10 +93,9 @@ void export_stacks(nb::handle rows, const std::string& path, std::string_view me
 
 void export_chrome_trace(nb::handle rows, const std::string& path, std::string_view device) {
   ListTrace trace(path);
-  if (nb::isinstance<EventSequence>(rows)) {
-    const EventSequence& events = nb::cast<const EventSequence&>(rows);
+  if (const EventSequence* const events = as_sequence(rows)) {
     const nb::gil_scoped_release unlocked;
-    for (std::size_t i = 0; i < events.size; ++i) trace.add(events[i], device);
+    for (std::size_t i = 0; i < events->size(); ++i) trace.add((*events)[i], device);
     trace.commit();
     return;
   }
@@ -116,12 +117,12 @@ nb::list stack_metrics() {
 // Text of a sequence comes from its events, of a list from its rows.
 template <class OfEvents, class OfAverages>
 nb::str tabular(nb::handle rows, const TableContext& context, OfEvents of_events, OfAverages of_averages) {
-  const EventSequence* const events = nb::isinstance<EventSequence>(rows) ? &nb::cast<const EventSequence&>(rows) : nullptr;
+  const EventSequence* const events = as_sequence(rows);
   if (events == nullptr || !events->whole()) return to_text(of_averages(as_averages(rows, context)));
   std::string text;
   {
     const nb::gil_scoped_release unlocked;
-    text = of_events(events->analysis->events());
+    text = of_events(events->analysis()->events());
   }
   return to_text(text);
 }
@@ -138,7 +139,7 @@ void bind_event_rows(nb::module_& module) {
           nb::arg("profile_memory") = false, nb::arg("with_flops") = false)
       .def_ro("profile_memory", &TableContext::profile_memory)
       .def_ro("with_flops", &TableContext::with_flops);
-  module.def("table_context", [](const EventSequence& events) { return analyze::table_context(events.analysis->recording()); });
+  module.def("table_context", [](const EventSequence& events) { return analyze::table_context(events.analysis()->recording()); });
   module.def("table", &table, nb::arg("rows"), nb::arg("context"), nb::arg("sort_by").none(), nb::arg("row_limit").none(),
              nb::arg("max_src_column_width").none(), nb::arg("max_name_column_width").none(), nb::arg("max_shapes_column_width").none(),
              nb::arg("header").none(), nb::arg("top_level_events_only"), nb::arg("time_unit").none());

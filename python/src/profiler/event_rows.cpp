@@ -40,7 +40,7 @@ Average without_unasked(Average row, const analyze::GroupOptions& options) {
 analyze::TableRows table_rows(nb::handle rows) {
   if (nb::isinstance<EventSequence>(rows)) {
     const EventSequence& events = nb::cast<const EventSequence&>(rows);
-    return {events.size, [&events](std::size_t i) { return events[i].as_row(); }, "events", "FunctionEvent"};
+    return {events.size(), [&events](std::size_t i) { return events[i].as_row(); }, "events", "FunctionEvent"};
   }
   const std::size_t size = nb::len(rows);
   const bool of_events = size > 0 && nb::isinstance<EventHandle>(rows[0]);

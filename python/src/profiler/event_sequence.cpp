@@ -14,20 +14,21 @@ namespace mindtorch::python {
 namespace {
 
 nb::object item(const EventSequence& events, std::ptrdiff_t position) {
-  if (position < 0) position += static_cast<std::ptrdiff_t>(events.size);
-  if (position < 0 || position >= static_cast<std::ptrdiff_t>(events.size)) throw nb::index_error("list index out of range");
-  return nb::cast(EventHandle{events.analysis, events[static_cast<std::size_t>(position)]});
+  const auto size = static_cast<std::ptrdiff_t>(events.size());
+  if (position < 0) position += size;
+  if (position < 0 || position >= size) throw nb::index_error("list index out of range");
+  return nb::cast(EventHandle{events.analysis(), events[static_cast<std::size_t>(position)]});
 }
 
 EventSequence slice(const EventSequence& events, const nb::slice& slice) {
-  const auto [start, stop, step, length] = slice.compute(events.size);
-  (void)stop;
-  return {events.analysis, events.first + events.stride * start, events.stride * step, length};
+  const auto [start, stop, step, length] = slice.compute(events.size());
+  static_cast<void>(stop);
+  return events.part(start, step, length);
 }
 
 nb::list to_list(const EventSequence& events) {
   nb::list list;
-  for (std::size_t i = 0; i < events.size; ++i) list.append(nb::cast(EventHandle{events.analysis, events[i]}));
+  for (std::size_t i = 0; i < events.size(); ++i) list.append(nb::cast(EventHandle{events.analysis(), events[i]}));
   return list;
 }
 
@@ -39,26 +40,28 @@ struct EventIterator {
 
 }  // namespace
 
-EventSequence EventSequence::all(std::shared_ptr<const analyze::Analysis> analysis) {
-  const std::size_t size = analysis->events().size();
-  return {std::move(analysis), 0, 1, size};
+EventSequence EventSequence::part(std::ptrdiff_t first, std::ptrdiff_t stride, std::size_t size) const {
+  EventSequence chosen(analysis_);
+  const Part own = part_.value_or(Part{});
+  chosen.part_ = Part{own.first + own.stride * first, own.stride * stride, size};
+  return chosen;
 }
 
 void bind_event_sequence(nb::module_& module) {
   nb::class_<EventIterator>(module, "EventIterator")
       .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__next__", [](EventIterator& self) {
-        if (self.next == self.events.size) throw nb::stop_iteration();
-        return EventHandle{self.events.analysis, self.events[self.next++]};
+        if (self.next == self.events.size()) throw nb::stop_iteration();
+        return EventHandle{self.events.analysis(), self.events[self.next++]};
       });
   nb::class_<EventSequence>(module, "EventSequence", "Events that are made when they are looked at.")
-      .def("__len__", [](const EventSequence& self) { return self.size; })
+      .def("__len__", &EventSequence::size)
       .def("__getitem__", &item, nb::arg("position"))
       .def("__getitem__", &slice, nb::arg("slice"))
       .def("__iter__", [](const EventSequence& self) { return EventIterator{self}; })
       .def("tolist", &to_list)
       .def_prop_ro("use_device", [](const EventSequence& self) {
-        const std::string& device = self.analysis->use_device();
+        const std::string& device = self.analysis()->use_device();
         return device.empty() ? nb::none() : nb::object(to_text(device));
       });
 }

@@ -5,26 +5,39 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "mindtorch/analyze/analysis.h"
 #include "mindtorch/analyze/events.h"
 
 namespace mindtorch::python {
 
-struct EventSequence {
-  std::shared_ptr<const analyze::Analysis> analysis;
-  std::ptrdiff_t first = 0;
-  std::ptrdiff_t stride = 1;
-  std::size_t size = 0;
+class EventSequence {
+ public:
+  // All events of an analysis. They are put in order when the first of them, or their number, is asked for: O(events).
+  explicit EventSequence(std::shared_ptr<const analyze::Analysis> analysis) : analysis_(std::move(analysis)) {}
 
-  // All events of an analysis. Makes the list on the first call for an analysis: O(events).
-  static EventSequence all(std::shared_ptr<const analyze::Analysis> analysis);
-
+  std::size_t size() const { return part_ ? part_->size : analysis_->events().size(); }
   analyze::FunctionEvent operator[](std::size_t position) const {
-    return analysis->events()[static_cast<std::size_t>(first + stride * static_cast<std::ptrdiff_t>(position))];
+    if (!part_) return analysis_->events()[position];
+    return analysis_->events()[static_cast<std::size_t>(part_->first + part_->stride * static_cast<std::ptrdiff_t>(position))];
   }
+  // `size` events, beginning with that at `first`.
+  EventSequence part(std::ptrdiff_t first, std::ptrdiff_t stride, std::size_t size) const;
+
   // All events in their order, so that what the analysis has ready can be used.
-  bool whole() const { return first == 0 && stride == 1 && size == analysis->events().size(); }
+  bool whole() const { return !part_; }
+  const std::shared_ptr<const analyze::Analysis>& analysis() const { return analysis_; }
+
+ private:
+  struct Part {
+    std::ptrdiff_t first = 0;
+    std::ptrdiff_t stride = 1;
+    std::size_t size = 0;
+  };
+  std::shared_ptr<const analyze::Analysis> analysis_;
+  std::optional<Part> part_;  // none: all events
 };
 
 }  // namespace mindtorch::python

@@ -37,6 +37,13 @@ void def_field(Class& type, const char* name, T Average::*member) {
       name, [member](const AverageRow& r) { return r.average.*member; }, [member](AverageRow& r, T value) { r.average.*member = value; });
 }
 
+// FLOPs that are set by hand are nobody's children.
+void def_flops(Class& type) {
+  type.def_prop_rw(
+      "flops", [](const AverageRow& r) { return r.average.flops; },
+      [](AverageRow& r, std::int64_t flops) { r.average.flops = r.average.outermost_flops = flops; });
+}
+
 // Nanoseconds inside, microseconds outside.
 void def_time(Class& type, const char* name, std::int64_t Average::*member) {
   type.def_prop_rw(
@@ -143,7 +150,7 @@ void def_sums(Class& type) {
   def_field(type, "self_cpu_memory_usage", &Average::self_cpu_memory_usage);
   def_field(type, "device_memory_usage", &Average::device_memory_usage);
   def_field(type, "self_device_memory_usage", &Average::self_device_memory_usage);
-  def_field(type, "flops", &Average::flops);
+  def_flops(type);
   def_formatted_times<Times>(type);
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "mindtorch/export/export_trace.h"
+#include "mindtorch/export/html/memory_timeline_writer.h"
 #include "mindtorch/profiler/transition.h"
 #include "python/src/profiler/bind_profiler.h"
 #include "python/src/profiler/conversions.h"
@@ -100,14 +101,16 @@ void def_metadata(Class& type) {
           nb::arg("value"));
 }
 
+void export_memory_timeline(const PythonProfile& self, const std::string& path, const std::optional<std::string>& device) {
+  const auto cycle = self->checked_cycle("exporting a memory timeline");
+  const trace::Device chosen = device ? to_device(*device) : exporter::default_memory_device(*cycle);
+  const nb::gil_scoped_release unlocked;
+  exporter::write_memory_timeline(analyze::Analysis(cycle), chosen, path);
+}
+
 void def_results(Class& type) {
   type.def(
-          "_events",
-          [](const PythonProfile& self, std::string_view doing) {
-            auto analysis = self->checked_analysis(doing);
-            const nb::gil_scoped_release unlocked;
-            return EventSequence::all(std::move(analysis));
-          },
+          "_events", [](const PythonProfile& self, std::string_view doing) { return EventSequence(self->checked_analysis(doing)); },
           nb::arg("doing") = "accessing events")
       .def(
           "_export_chrome_trace",
@@ -117,6 +120,7 @@ void def_results(Class& type) {
             Profile::write_chrome_trace(*cycle, path);
           },
           nb::arg("path"))
+      .def("_export_memory_timeline", &export_memory_timeline, nb::arg("path"), nb::arg("device").none())
       .def(
           "_export_trace",
           [](const PythonProfile& self, const std::string& path) {

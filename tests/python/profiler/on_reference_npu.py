@@ -1,0 +1,121 @@
+"""What must hold with an NPU, run on the reference device by test_npu.py in a process where MINDTORCH_NPU says so."""
+
+import mindtorch_v2 as torch
+from mindtorch_v2.profiler import ProfilerActivity, profile, schedule, supported_activities
+
+
+def ops_on_npu(prof):
+    return [event for event in prof.events() if event["kind"] == "op" and event["device_type"] == "NPU"]
+
+
+def test_an_npu_that_is_there_is_available():
+    assert torch.npu.is_available()
+    assert ProfilerActivity.NPU in supported_activities()
+
+
+def test_an_add_on_the_npu_is_an_event_of_the_npu():
+    with profile() as prof:
+        torch.ones((2, 2), device="npu") + 1
+    assert any("add" in event["name"] for event in ops_on_npu(prof))
+
+
+def test_each_npu_event_carries_its_memory():
+    with profile(profile_memory=True) as prof:
+        kept = torch.ones((256, 256), device="npu")
+        allocated = torch.npu.memory_allocated()
+        kept + 1
+    events = ops_on_npu(prof)
+    assert events
+    for event in events:
+        before, after, delta = (event[f"npu_memory_allocated_{key}"] for key in ("before", "after", "delta"))
+        assert all(type(value) is int for value in (before, after, delta)) and after - before == delta
+        assert "cpu_memory_allocated_before" not in event
+    ones = next(event for event in events if event["name"].endswith("ones"))
+    assert ones["npu_memory_allocated_delta"] >= 256 * 256 * 4
+    assert ones["npu_memory_allocated_after"] == allocated
+
+
+def test_without_profile_memory_no_event_has_memory_keys():
+    with profile() as prof:
+        torch.ones((2, 2), device="npu") + 1
+    assert not [event for event in prof.events() if any("memory" in key for key in event)]
+
+
+def test_with_a_schedule_memory_exists_only_in_recording_phases():
+    with profile(profile_memory=True, schedule=schedule(wait=1, warmup=1, active=1)) as prof:
+        for _ in range(3):
+            torch.ones((2, 2), device="npu") + 1
+            prof.step()
+    events = ops_on_npu(prof)
+    assert events and {event["step"] for event in events} == {2}
+    assert all("npu_memory_allocated_before" in event for event in events)
+
+
+def test_the_trace_carries_npu_memory_and_the_device_type(trace_of):
+    with profile(profile_memory=True) as prof:
+        torch.ones((2, 2), device="npu") + 1
+    args = next(event["args"] for event in trace_of(prof)["traceEvents"] if event["name"].endswith("add"))
+    assert args["device_type"] == "NPU"
+    assert args["npu_memory_allocated_after"] - args["npu_memory_allocated_before"] == args["npu_memory_allocated_delta"]
+
+
+def test_an_op_lies_on_the_timeline_of_the_host_and_its_kernel_on_the_npus():
+    with profile() as prof:
+        torch.ones((2, 2), device="npu") + 1
+        torch.npu.synchronize()
+    add = next(event for event in prof.events() if event["kind"] == "op" and "add" in event["name"])
+    assert add["device_type"] == "NPU" and add.device_type == "CPU"
+    kernels = [event for event in prof.events() if event["kind"] == "kernel"]
+    assert kernels and all(event.device_type == "NPU" == event["device_type"] for event in kernels)
+    assert add.kernels and add.device_time_total > 0
+
+
+def test_copies_and_fills_are_events_of_their_own_kinds():
+    with profile() as prof:
+        torch.ones((64, 64)).to("npu").to("cpu")
+    assert "memcpy" in {event["kind"] for event in prof.events()}
+
+
+def test_the_table_has_the_columns_of_the_npu():
+    with profile() as prof:
+        torch.ones((64, 64), device="npu") + 1
+        torch.npu.synchronize()
+    table = prof.key_averages().table(sort_by="self_privateuse1_time_total")
+    assert all(column in table for column in ("Self NPU", "NPU total", "NPU time avg", "Self NPU time total"))
+
+
+def test_rows_of_one_op_on_two_devices_are_two_rows():
+    with profile() as prof:
+        torch.ones((2, 2), device="npu") + 1
+        torch.ones((2, 2)) + 1
+    rows = [row for row in prof.key_averages() if row.key.endswith("add") and row.device_type == "CPU"]
+    assert sorted(str(row.op_device) for row in rows) == ["DeviceType.CPU", "DeviceType.NPU"]
+
+
+def test_stacks_can_be_weighed_by_device_time(tmp_path):
+    with profile(with_stack=True) as prof:
+        torch.ones((64, 64), device="npu") + 1
+        torch.npu.synchronize()
+    prof.export_stacks(tmp_path / "stacks.txt", "self_privateuse1_time_total")
+    lines = (tmp_path / "stacks.txt").read_text().splitlines()
+    assert lines and all(int(line.rsplit(" ", 1)[1]) > 0 for line in lines)
+
+
+def test_the_npu_can_be_recorded_alone():
+    with profile(activities=[ProfilerActivity.NPU]) as prof:
+        torch.ones((64, 64), device="npu") + 1
+        torch.npu.synchronize()
+    kinds = {event["kind"] for event in prof.events()}
+    assert "kernel" in kinds and not {"op", "scope"} & kinds
+    assert prof.use_device == "npu"
+
+
+def test_ops_of_forward_backward_and_optimizer_are_recorded_on_the_npu():
+    layer = torch.nn.Linear(2, 1).to("npu")
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+    with profile() as prof:
+        layer(torch.ones((4, 2), device="npu")).sum().backward()
+        optimizer.step()
+    recorded = " ".join(event["name"] for event in prof.events())
+    assert "Backward" in recorded and "Optimizer.step#SGD.step" in recorded
+    assert ops_on_npu(prof)
