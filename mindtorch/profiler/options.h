@@ -30,9 +30,11 @@ struct ExperimentalConfig {
   // The trace is only exported: events() and key_averages() are refused. Switched off, with a warning, by with_stack.
   bool trace_only = false;
 
+  // Which overload of an op was called, where the host knows it.
+  bool capture_overload_names = false;
+
   // What torch's options of these names switch on is always on here: they are accepted and change nothing.
   bool verbose = false;                       // stacks are whole whenever with_stack is on
-  bool capture_overload_names = false;        // kept whenever the host knows them
   bool enable_cuda_sync_events = false;       // kept whenever the source gives them
   bool expose_kineto_event_metadata = false;  // the attributes of an event can always be read
 

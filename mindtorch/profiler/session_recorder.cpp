@@ -15,6 +15,7 @@ SessionRecorder::SessionRecorder(const ProfileOptions& options, std::vector<Acti
                .stacks = options.with_stack,
                .memory = options.profile_memory,
                .modules = options.with_modules,
+               .overloads = options.experimental_config.capture_overload_names,
                .all_threads = options.experimental_config.profile_all_threads,
                .events = std::find(activities.begin(), activities.end(), Activity::kCpu) != activities.end(),
                .budget = options.experimental_config.budget,

@@ -6,6 +6,7 @@
 #include "mindtorch/base/error.h"
 #include "mindtorch/record/assemble.h"
 #include "mindtorch/record/block_pool.h"
+#include "mindtorch/record/foreign_host.h"
 #include "mindtorch/record/host.h"
 #include "mindtorch/record/registry.h"
 #include "mindtorch/record/session_clock.h"
@@ -29,6 +30,7 @@ std::uint64_t state_for(const SessionOptions& options, const SessionCore& core) 
   if (options.stacks) wants |= kStacks;
   if (options.memory) wants |= kMemory;
   if (options.modules) wants |= kModules;
+  if (options.overloads) wants |= kOverloads;
   if (!options.all_threads) wants |= kOneThread;
   return (static_cast<std::uint64_t>(core.generation) << 32) | wants;
 }

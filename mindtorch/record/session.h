@@ -31,6 +31,7 @@ struct SessionOptions {
   bool stacks = false;
   bool memory = false;
   bool modules = false;
+  bool overloads = false;
   bool all_threads = true;  // false: the starting thread and those it admits (ThreadAdmission)
   bool events = true;       // host events (CPU activity); false: device activities alone
   Budget budget;
