@@ -1,0 +1,13 @@
+// The floor of every profiler of PyTorch: RecordFunction callbacks that do nothing. Compiled by benchmarks/torch_bridge.py against the
+// installed torch, and called through ctypes.
+#include <ATen/record_function.h>
+
+#include <memory>
+
+static at::CallbackHandle handle = at::INVALID_CALLBACK_HANDLE;
+
+static std::unique_ptr<at::ObserverContext> op_starts(const at::RecordFunction&) { return nullptr; }
+static void op_ends(const at::RecordFunction&, at::ObserverContext*) {}
+
+extern "C" void start() { handle = at::addGlobalCallback(at::RecordFunctionCallback(op_starts, op_ends)); }
+extern "C" void stop() { at::removeCallback(handle); }

@@ -1,0 +1,196 @@
+"""Our profiler on PyTorch against torch.profiler and against callbacks that do nothing, on the CPU, one thread, the same training step.
+
+Everything takes turns, round by round; times are those of the thread's own CPU clock; what a profiler adds to a plain step is compared.
+Prints one JSON object a line, as benchmarks/harness.h does. Without PyTorch it says so and ends.
+"""
+
+import contextlib
+import ctypes
+import importlib.util
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+BUILD = Path(os.environ["MINDTORCH_BUILD_DIR"])
+sys.path.insert(0, str(BUILD / "python"))
+os.environ.setdefault("MINDTORCH_TORCH_BRIDGE_DIR", str(BUILD / "torch_bridge"))
+
+ROUNDS, STEPS = 25, 40
+FLAGS = {
+    "default": {},
+    "shapes": {"record_shapes": True},
+    "memory": {"profile_memory": True},
+    "stack": {"with_stack": True},
+    "all": {"record_shapes": True, "profile_memory": True, "with_stack": True},
+}
+ANSWER_ROUNDS, ANSWER_STEPS = 5, 60
+RSS_STEPS = 300
+
+
+def report(name, ours, peer, peer_value, unit, note, ratio=None):
+    ratio = ours / peer_value if ratio is None and ours is not None else ratio
+    line = {
+        "name": f"torch_bridge/{name}",
+        "ours": ours,
+        "peer": peer,
+        "peer_value": peer_value,
+        "ratio": ratio,
+        "unit": unit,
+        "note": note,
+    }
+    print(json.dumps(line), flush=True)
+
+
+def training_step(torch):
+    layers = [torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.GELU(), torch.nn.LayerNorm(64)) for _ in range(4)]
+    model = torch.nn.Sequential(*layers)
+    optimizer = torch.optim.AdamW(model.parameters(), foreach=False)
+    batch = torch.randn(8, 64)
+
+    def step():
+        optimizer.zero_grad()
+        model(batch).square().mean().backward()
+        optimizer.step()
+
+    for _ in range(20):
+        step()
+    return step
+
+
+def profilers(torch):
+    """(torch's, ours): functions that make a profile of the CPU from flags."""
+    from mindtorch_v2.profiler import profile
+
+    cpu = [torch.profiler.ProfilerActivity.CPU]
+    return (lambda **flags: torch.profiler.profile(activities=cpu, **flags)), (lambda **flags: profile(activities=["cpu"], **flags))
+
+
+def empty_callbacks(torch):
+    """A function that makes the context in which callbacks that do nothing are called."""
+    from mindtorch_v2.torch_bridge import compiler
+
+    source = Path(__file__).parent / "libtorch" / "empty_callback.cpp"
+    out = BUILD / "empty_callback.so"
+    compiler.compile_library([source], out)
+    library = ctypes.CDLL(str(out))
+
+    @contextlib.contextmanager
+    def context():
+        library.start()
+        yield
+        library.stop()
+
+    return context
+
+
+def microseconds_a_step(step, context):
+    with context():
+        start = time.thread_time_ns()
+        for _ in range(STEPS):
+            step()
+        elapsed = time.thread_time_ns() - start
+    return elapsed / STEPS / 1000
+
+
+def compare_steps(torch, step):
+    torchs, ours = profilers(torch)
+    contexts = {"plain": contextlib.nullcontext, "empty": empty_callbacks(torch)}
+    for name, flags in FLAGS.items():
+        contexts[f"torch {name}"] = lambda flags=flags: torchs(**flags)
+        contexts[f"ours {name}"] = lambda flags=flags: ours(**flags)
+    times = {name: [] for name in contexts}
+    for round_number in range(-1, ROUNDS):
+        names = list(contexts)
+        turn = round_number % len(names)
+        for name in names[turn:] + names[:turn]:
+            value = microseconds_a_step(step, contexts[name])
+            if round_number >= 0:
+                times[name].append(value)
+    plain = statistics.median(times["plain"])
+    added = {name: statistics.median(a - b for a, b in zip(values, times["plain"], strict=True)) for name, values in times.items()}
+    note = f"added to a plain step of {plain:.0f} us, torch {torch.__version__}"
+    report("floor_default", added["ours default"], "empty callback", added["empty"], "us/step", note)
+    for name in FLAGS:
+        report(f"step_{name}", added[f"ours {name}"], "torch.profiler", added[f"torch {name}"], "us/step", note)
+
+
+def timed(work):
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def compare_answers(torch, step):
+    """Stop and averages, and the trace, of the same number of steps."""
+    times = {"key_averages": ([], []), "export": ([], [])}
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
+        for _ in range(ANSWER_ROUNDS):
+            for side, make in enumerate(profilers(torch)):
+                profile = make()
+                profile.start()
+                for _ in range(ANSWER_STEPS):
+                    step()
+
+                def averages(profile=profile):
+                    profile.stop()
+                    profile.key_averages()
+
+                times["key_averages"][side].append(timed(averages))
+                times["export"][side].append(timed(lambda profile=profile: profile.export_chrome_trace(f"{folder}/trace.json")))
+    for name, (torchs, ours) in times.items():
+        report(name, statistics.median(ours), "torch.profiler", statistics.median(torchs), "s", f"{ANSWER_STEPS} steps")
+
+
+def peak_growth(torch, side):
+    """Bytes a million events, from before the profile to after its averages. In a process of its own: peaks never fall."""
+    step = training_step(torch)
+    make = profilers(torch)[side]
+    with make():
+        step()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with make() as profile:
+        for _ in range(RSS_STEPS):
+            step()
+    events = sum(row.count for row in profile.key_averages())
+    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / events * 1e6
+
+
+def compare_memory(torch):
+    sizes = []
+    for side in (0, 1):
+        done = subprocess.run([sys.executable, __file__, "--peak", str(side)], check=True, capture_output=True, text=True)
+        sizes.append(float(done.stdout.split()[-1]))
+    report("rss", sizes[1] / 1e6, "torch.profiler", sizes[0] / 1e6, "MB/million events", f"peak growth, measured with {RSS_STEPS} steps")
+
+
+def main():
+    warnings.filterwarnings("ignore")
+    if importlib.util.find_spec("torch") is None:
+        report("floor_default", None, None, None, "us/step", "PyTorch is not installed (./dev test --torch installs it)")
+        return
+    import torch
+    from mindtorch_v2 import torch_bridge
+    from mindtorch_v2.torch_bridge import compiler, layout
+
+    torch.set_num_threads(1)
+    if not layout.bridge_path(torch.__version__).exists():
+        compiler.build()
+    assert torch_bridge.activate_if_possible().startswith("active")
+    if "--peak" in sys.argv:
+        print(peak_growth(torch, int(sys.argv[-1])))
+        return
+    step = training_step(torch)
+    compare_steps(torch, step)
+    compare_answers(torch, step)
+    compare_memory(torch)
+
+
+if __name__ == "__main__":
+    main()

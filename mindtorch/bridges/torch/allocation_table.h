@@ -1,0 +1,45 @@
+// Sizes of live blocks of memory by address, for many threads at once. Needs nothing of torch.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace mindtorch::torch_bridge {
+
+// Split into parts with a lock each, so that threads seldom meet; in a part, open addressing with linear probing.
+class AllocationTable {
+ public:
+  // False if there is no memory for it. An address that is known already takes the new size.
+  bool insert(const void* address, std::size_t bytes) noexcept;
+  // The size, and the address is unknown from then on; 0 if it was unknown.
+  std::size_t remove(const void* address) noexcept;
+
+ private:
+  struct Entry {
+    std::uintptr_t address = 0;  // 0: free
+    std::size_t bytes = 0;
+  };
+  class alignas(64) Part {
+   public:
+    bool insert(std::uintptr_t address, std::uint64_t hash, std::size_t bytes) noexcept;
+    std::size_t remove(std::uintptr_t address, std::uint64_t hash) noexcept;
+
+   private:
+    std::size_t find(std::uintptr_t address, std::uint64_t hash) const noexcept;
+    void grow();
+
+    std::mutex mutex_;
+    std::vector<Entry> entries_;  // a power of two of them, at most half in use
+    std::size_t used_ = 0;
+  };
+  static constexpr std::size_t kParts = 64;
+
+  static std::uint64_t hash_of(std::uintptr_t address) noexcept { return (address >> 4) * 0x9E3779B97F4A7C15u; }
+
+  std::array<Part, kParts> parts_;
+};
+
+}  // namespace mindtorch::torch_bridge

@@ -1,0 +1,35 @@
+// The bridge as a host: what is switched on when a session starts, and off when it stops.
+#include "mindtorch/bridges/torch/bridge.h"
+
+#include <torch/version.h>
+
+#include "mindtorch/bridges/torch/cpu_memory.h"
+#include "mindtorch/bridges/torch/op_callbacks.h"
+#include "mindtorch/bridges/torch/session_listener.h"
+#include "mindtorch/record/foreign_host.h"
+
+namespace mindtorch::torch_bridge {
+namespace {
+
+const char* session_starts(std::uint32_t wants) noexcept {
+  add_op_callbacks(wants);
+  const char* problem = (wants & record::kMemory) != 0 ? watch_cpu_memory() : nullptr;
+  tell_listener(wants);
+  return problem;
+}
+
+void session_stops() noexcept {
+  tell_listener(0);
+  unwatch_cpu_memory();
+  remove_op_callbacks();
+}
+
+}  // namespace
+
+const char* activate() noexcept {
+  return record::register_foreign_host({.name = "torch", .session_starts = session_starts, .session_stops = session_stops});
+}
+
+const char* torch_version() noexcept { return TORCH_VERSION; }
+
+}  // namespace mindtorch::torch_bridge

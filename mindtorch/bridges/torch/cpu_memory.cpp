@@ -1,0 +1,101 @@
+// An allocator in front of torch's own. torch's profiler learns of memory only on threads that have been told of it; the allocator is one
+// for all threads.
+#include "mindtorch/bridges/torch/cpu_memory.h"
+
+#include <c10/core/CPUAllocator.h>
+
+#include <atomic>
+#include <limits>
+
+#include "mindtorch/bridges/torch/allocation_table.h"
+#include "mindtorch/record/hooks.h"
+
+namespace mindtorch::torch_bridge {
+namespace {
+
+// Of the memory that was handed out while recording and has not been freed.
+AllocationTable& live_memory() {
+  static auto& table = *new AllocationTable;  // never destroyed: memory may be freed after static destructors ran
+  return table;
+}
+std::atomic<std::int64_t> live_bytes{0};
+
+c10::DeleterFnPtr own_deleter = nullptr;  // of torch's allocator; set once, before the first block is handed out
+
+void report(const void* address, std::int64_t bytes) noexcept {
+  const std::int64_t total = live_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  record::record_memory(record::Device{}, address, bytes, total, 0);
+}
+
+void report_and_free(void* address) {
+  if (const std::size_t bytes = live_memory().remove(address)) report(address, -static_cast<std::int64_t>(bytes));
+  own_deleter(address);
+}
+
+class WatchedAllocator final : public c10::Allocator {
+ public:
+  explicit WatchedAllocator(c10::Allocator* own) : own_(own) {}
+
+  c10::DataPtr allocate(std::size_t bytes) override {
+    c10::DataPtr memory = allocate_or_report(bytes);
+    // Always, so that raw_deleter() is true of every block: storages keep this allocator after the session.
+    const bool ours = memory.compare_exchange_deleter(own_deleter, report_and_free);
+    if (ours && bytes > 0 && record::wants(record::kMemory) && live_memory().insert(memory.get(), bytes))
+      report(memory.get(), static_cast<std::int64_t>(bytes));
+    return memory;
+  }
+  bool is_simple_data_ptr(const c10::DataPtr& memory) const override { return own_->is_simple_data_ptr(memory); }
+  c10::DeleterFnPtr raw_deleter() const override { return report_and_free; }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override { own_->copy_data(to, from, bytes); }
+
+  c10::Allocator* own() const { return own_; }
+
+ private:
+  c10::DataPtr allocate_or_report(std::size_t bytes) {
+    try {
+      return own_->allocate(bytes);
+    } catch (...) {
+      record::record_instant(record::intern_cached("[OutOfMemory]"));
+      throw;
+    }
+  }
+
+  c10::Allocator* const own_;
+};
+
+WatchedAllocator* watched = nullptr;  // made once and never deleted: storages refer to it
+std::uint8_t priority = 0;
+
+// Torch lets an allocator be replaced by one of the same or a higher priority: finds the present priority, so that nobody who comes later
+// is kept out.
+bool replace_allocator(c10::Allocator* by) noexcept {
+  for (int p = 0; p <= std::numeric_limits<std::uint8_t>::max(); ++p) {
+    priority = static_cast<std::uint8_t>(p);
+    c10::SetAllocator(c10::DeviceType::CPU, by, priority);
+    if (c10::GetAllocator(c10::DeviceType::CPU) == by) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+const char* watch_cpu_memory() noexcept try {
+  c10::Allocator* own = c10::GetAllocator(c10::DeviceType::CPU);
+  if (own == watched) return nullptr;
+  if (watched == nullptr) {
+    own_deleter = own->raw_deleter();
+    if (own_deleter == nullptr) return "the CPU allocator that torch uses has no plain deleter, so its memory cannot be watched";
+    watched = new WatchedAllocator(own);
+  }
+  if (own != watched->own()) return "torch's CPU allocator was replaced after an earlier profile, and only the first one can be watched";
+  return replace_allocator(watched) ? nullptr : "torch refused the allocator that would report its memory";
+} catch (...) {
+  return "out of memory";
+}
+
+void unwatch_cpu_memory() noexcept {
+  if (watched == nullptr || c10::GetAllocator(c10::DeviceType::CPU) != watched) return;
+  c10::SetAllocator(c10::DeviceType::CPU, watched->own(), priority);
+}
+
+}  // namespace mindtorch::torch_bridge

@@ -1,0 +1,22 @@
+// What a session may want of an op besides its times: arguments, overload, keyword values, the parameters of a collective.
+#pragma once
+
+#include <ATen/record_function.h>
+
+#include <cstdint>
+
+#include "mindtorch/record/foreign_host.h"
+#include "mindtorch/record/hooks.h"
+
+namespace mindtorch::torch_bridge {
+
+// The Want bits that record_details() serves.
+inline constexpr std::uint32_t kDetails = record::kShapes | record::kOverloads;
+
+// Records what `state` asks for about the op whose event `slot` has just been opened on this thread. Copies values; keeps no tensor.
+void record_details(const at::RecordFunction& fn, std::uint64_t state, record::Slot* slot);
+
+// The parameters that torch.distributed announces before a collective, as torch's profiler writes them.
+void record_collective(const at::RecordFunction& fn, record::Slot* slot);
+
+}  // namespace mindtorch::torch_bridge

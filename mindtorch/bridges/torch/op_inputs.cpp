@@ -1,0 +1,129 @@
+// From IValues to the words of the side log.
+#include "mindtorch/bridges/torch/op_inputs.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "mindtorch/record/input_writer.h"
+
+namespace mindtorch::torch_bridge {
+namespace {
+
+using record::InputWriter;
+
+// Longer lists of numbers are left out, as torch does.
+constexpr std::size_t kLongestScalarList = 30;
+
+// Torch has no sizes to show for the others.
+bool has_sizes(const at::Tensor& tensor) {
+  return tensor.defined() && !tensor.is_nested() && !tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides();
+}
+
+trace::ScalarType type_of(const at::Tensor& tensor) { return static_cast<trace::ScalarType>(tensor.scalar_type()); }
+
+// Do the strides follow from the sizes? Narrower than is_contiguous(), which does not look at dimensions of size 1. A layout without
+// strides has none to tell.
+bool strides_are_implied(const at::Tensor& tensor) {
+  if (tensor.layout() != at::kStrided) return true;
+  const c10::IntArrayRef sizes = tensor.sizes(), strides = tensor.strides();
+  std::int64_t expected = 1;
+  for (std::size_t i = sizes.size(); i-- > 0;) {
+    if (strides[i] != expected) return false;
+    expected *= std::max<std::int64_t>(sizes[i], 1);
+  }
+  return true;
+}
+
+void write_tensor(InputWriter& writer, const at::Tensor& tensor) {
+  if (!has_sizes(tensor)) {
+    writer.none();
+    return;
+  }
+  const bool implied = strides_are_implied(tensor);
+  const c10::IntArrayRef sizes = tensor.sizes();
+  writer.tensor(type_of(tensor), sizes.data(), implied ? nullptr : tensor.strides().data(), static_cast<std::uint32_t>(sizes.size()),
+                implied);
+}
+
+void write_tensors(InputWriter& writer, const c10::IValue& list) {
+  const auto values = list.toListRef();
+  writer.tensor_list(static_cast<std::uint32_t>(values.size()));
+  for (const c10::IValue& value : values) {
+    const at::Tensor& tensor = value.toTensor();
+    if (!has_sizes(tensor)) {
+      writer.list_tensor(trace::ScalarType::kOther, nullptr, nullptr, 0, true);
+      continue;
+    }
+    const bool implied = strides_are_implied(tensor);
+    const c10::IntArrayRef sizes = tensor.sizes();
+    writer.list_tensor(type_of(tensor), sizes.data(), implied ? nullptr : tensor.strides().data(), static_cast<std::uint32_t>(sizes.size()),
+                       implied);
+  }
+}
+
+void write_scalars(InputWriter& writer, c10::ArrayRef<c10::IValue> values) {
+  std::array<std::int64_t, kLongestScalarList> integers;
+  std::array<double, kLongestScalarList> reals;
+  std::size_t integer_count = 0, bool_count = 0, real_count = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i].isInt()) {
+      integers[i] = values[i].toInt();
+      ++integer_count;
+    } else if (values[i].isBool()) {
+      integers[i] = values[i].toBool() ? 1 : 0;
+      ++bool_count;
+    } else if (values[i].isDouble()) {
+      reals[i] = values[i].toDouble();
+      ++real_count;
+    }
+  }
+  const auto count = static_cast<std::uint32_t>(values.size());
+  if (integer_count == count)
+    writer.integers(integers.data(), count);
+  else if (bool_count == count)
+    writer.integers(integers.data(), count);
+  else if (real_count == count)
+    writer.reals(reals.data(), count);
+  else
+    writer.other();
+}
+
+void write_list(InputWriter& writer, const c10::IValue& list) {
+  const auto values = list.toListRef();
+  if (values.size() <= kLongestScalarList && (values.empty() || values[0].isScalar()))
+    write_scalars(writer, values);
+  else
+    writer.other();
+}
+
+void write_value(InputWriter& writer, const c10::IValue& value) {
+  if (value.isTensor())
+    write_tensor(writer, value.toTensor());
+  else if (value.isInt())
+    writer.integer(value.toInt());
+  else if (value.isDouble())
+    writer.real(value.toDouble());
+  else if (value.isBool())
+    writer.boolean(value.toBool());
+  else if (value.isNone())
+    writer.none();
+  else if (value.isTensorList())
+    write_tensors(writer, value);
+  else if (value.isList())
+    write_list(writer, value);
+  else
+    writer.other();
+}
+
+}  // namespace
+
+void record_inputs(c10::ArrayRef<const c10::IValue> inputs, record::Slot* slot) {
+  if (inputs.empty()) return;
+  InputWriter writer(slot);
+  for (const c10::IValue& input : inputs) write_value(writer, input);
+}
+
+}  // namespace mindtorch::torch_bridge

@@ -1,0 +1,70 @@
+"""Where the parts of the bridge are: its sources, our headers and library, and the built bridges of this user."""
+
+import hashlib
+import os
+import platform
+from functools import cache
+from pathlib import Path
+
+BUILD_COMMAND = "python -m mindtorch_v2.torch_bridge build"
+LIBRARY_NAME = "libmindtorch_torch.so"
+
+_HERE = Path(__file__).resolve().parent
+
+
+def include_folder() -> Path:
+    """Our headers: those of the installed package, or of the checkout that the package is a link into."""
+    installed = _HERE.parent / "include"
+    return installed if installed.is_dir() else _HERE.parents[2]
+
+
+def source_folder() -> Path:
+    installed = _HERE / "sources"
+    return installed if installed.is_dir() else include_folder() / "mindtorch" / "bridges" / "torch"
+
+
+def sources() -> list[Path]:
+    return sorted(source_folder().glob("*.cpp"))
+
+
+def recorder_library() -> Path:
+    """The libmindtorch.so that this process has loaded: the bridge must share its recorder."""
+    import mindtorch_v2._C  # noqa: F401
+
+    with open("/proc/self/maps") as maps:
+        for line in maps:
+            path = line.rstrip("\n").partition("/")[2]
+            if "/libmindtorch.so" in "/" + path:
+                return Path("/" + path)
+    raise FileNotFoundError("libmindtorch.so is not loaded")
+
+
+@cache
+def digest() -> str:
+    """Changes with everything of ours that is compiled into the bridge."""
+    text = hashlib.sha256(platform.machine().encode())
+    headers = [
+        path for part in ("base", "trace", "record", "bridges/torch") for path in (include_folder() / "mindtorch" / part).glob("*.h")
+    ]
+    for path in [*sorted(headers), *sources()]:
+        text.update(path.name.encode())
+        text.update(path.read_bytes())
+    return text.hexdigest()[:12]
+
+
+def cache_folder() -> Path:
+    """Built bridges, one folder a release of torch; MINDTORCH_TORCH_BRIDGE_DIR says where else they are to be."""
+    chosen = os.environ.get("MINDTORCH_TORCH_BRIDGE_DIR")
+    if chosen:
+        return Path(chosen)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mindtorch" / "torch_bridge"
+
+
+def bridge_path(torch_version: str) -> Path:
+    """Where the bridge for this torch and these sources is, once it is built."""
+    return cache_folder() / f"torch-{torch_version}" / digest() / LIBRARY_NAME
+
+
+def built_versions() -> list[str]:
+    """Releases of torch that a bridge has been built for, of whatever sources."""
+    return sorted({path.parents[1].name.removeprefix("torch-") for path in cache_folder().glob(f"torch-*/*/{LIBRARY_NAME}")})

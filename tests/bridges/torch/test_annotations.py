@@ -1,0 +1,108 @@
+"""What torch's own parts say about themselves: modules, overloads, compiled graphs, collectives."""
+
+from collections import Counter
+
+import pytest
+
+
+def profiled(program, **options):
+    from mindtorch_v2.profiler import profile
+
+    with profile(activities=["cpu"], **options) as p:
+        program()
+    return p
+
+
+def test_calls_of_modules_are_scopes_that_hold_their_ops(torch):
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU(), torch.nn.Linear(4, 4))
+    p = profiled(lambda: [model(torch.ones(2, 4)) for _ in range(2)], with_modules=True)
+    names = Counter(event.name for event in p.events())
+    assert {name: count for name, count in names.items() if name.startswith("nn.Module")} == {
+        "nn.Module: Sequential_0": 2,
+        "nn.Module: Linear_0": 2,
+        "nn.Module: ReLU_0": 2,
+        "nn.Module: Linear_1": 2,
+    }
+
+
+def test_a_module_that_throws_ends_its_scope(torch):
+    model = torch.nn.Linear(4, 4)
+
+    def program():
+        with pytest.raises(RuntimeError):
+            model(torch.ones(3, 3))
+        model(torch.ones(4, 4))
+
+    events = [event for event in profiled(program, with_modules=True).events() if event.name == "nn.Module: Linear_0"]
+    assert len(events) == 2
+    assert events[0].time_range.end <= events[1].time_range.start
+
+
+def test_overloads_are_named_when_asked_for(torch):
+    from mindtorch_v2.profiler import _ExperimentalConfig
+
+    def program():
+        torch.ones(3).add(torch.ones(3))
+        torch.ones(3).mul_(2)
+
+    p = profiled(program, experimental_config=_ExperimentalConfig(capture_overload_names=True))
+    overloads = {event.name: event.overload_name for event in p.events()}
+    assert overloads["aten::add"] == "Tensor"
+    assert overloads["aten::mul_"] == "Tensor"
+
+
+def test_ours_and_torchs_scopes_nest(torch):
+    from mindtorch_v2.profiler import record_function
+
+    def program():
+        with record_function("ours"), torch.profiler.record_function("torch's"), record_function("inner"):
+            torch.ones(3)
+
+    events = {event.name: event for event in profiled(program).events()}
+    assert events["torch's"].cpu_parent.name == "ours"
+    assert events["inner"].cpu_parent.name == "torch's"
+    assert events["aten::ones"].cpu_parent.name == "inner"
+
+
+def compiled_annotations(events):
+    wanted = ("Torch-Compiled Region", "## Call CompiledFxGraph", "AOTDispatcher Runtime Wrapper", "TorchDynamo Cache Lookup", "Pregraph")
+    return Counter(event.name.split(":")[0].split(" f")[0] for event in events if event.name.startswith(wanted))
+
+
+def test_compiled_functions_annotate_their_graphs_as_they_do_for_torch(torch):
+    compiled = torch.compile(lambda x: (x * 2).sin().sum())
+    x = torch.ones(64, requires_grad=True)
+    for _ in range(2):
+        compiled(x).backward()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as theirs:
+        compiled(x).backward()
+    ours = profiled(lambda: compiled(x).backward())
+    assert sum(compiled_annotations(theirs.events()).values()) > 0
+    assert compiled_annotations(ours.events()) == compiled_annotations(theirs.events())
+
+
+def test_collectives_carry_the_parameters_that_torch_records(torch, tmp_path, read_trace):
+    distributed = torch.distributed
+    distributed.init_process_group("gloo", rank=0, world_size=1, init_method=f"file://{tmp_path}/store")
+    try:
+        x = torch.ones(16)
+        distributed.all_reduce(x)
+        cpu = [torch.profiler.ProfilerActivity.CPU]
+        with torch.profiler.profile(activities=cpu, record_shapes=True) as theirs:
+            distributed.all_reduce(x)
+        ours = profiled(lambda: distributed.all_reduce(x), record_shapes=True)
+    finally:
+        distributed.destroy_process_group()
+    for name, p in (("torch", theirs), ("ours", ours)):
+        p.export_chrome_trace(str(tmp_path / f"{name}.json"))
+
+    def collectives(name):
+        keys = ("Collective name", "dtype", "In msg nelems", "Out msg nelems", "Group size", "Process Group Name", "Input Dims")
+        return sorted(
+            (event.name, *(event.argument(key) for key in keys))
+            for event in read_trace(tmp_path / f"{name}.json").events
+            if "allreduce" in event.name or "all_reduce" in event.name or "comms" in event.name
+        )
+
+    assert collectives("torch")
+    assert collectives("ours") == collectives("torch")

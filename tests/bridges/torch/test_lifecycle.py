@@ -1,0 +1,153 @@
+"""Starting and stopping in every awkward way: nothing crashes, leaks, or is left behind in torch."""
+
+import gc
+import resource
+import threading
+
+import pytest
+
+
+@pytest.fixture
+def profile(torch):
+    from mindtorch_v2.profiler import profile
+
+    return profile
+
+
+def names_of(p):
+    return {event.name for event in p.events()}
+
+
+def test_five_hundred_profiles_leave_no_memory_behind(torch, profile, training):
+    step = training("mlp")
+
+    def rounds(count):
+        for _ in range(count):
+            with profile(record_shapes=True, profile_memory=True) as p:
+                step()
+        return p
+
+    rounds(50)
+    gc.collect()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    p = rounds(500)
+    assert "aten::addmm" in names_of(p)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 8 * 1024  # KiB
+
+
+def test_an_exception_ends_the_scopes_it_goes_through(torch, profile):
+    p = profile()
+    with pytest.raises(RuntimeError, match="size"), p, torch.profiler.record_function("outer"):
+        torch.ones(2).add(torch.ones(3))
+    events = {event.name: event for event in p.events()}
+    assert events["outer"].time_range.elapsed_us() >= events["aten::add"].time_range.elapsed_us() > 0
+
+
+def test_a_profile_may_run_in_a_thread(torch, profile):
+    found = []
+
+    def work():
+        with profile() as p:
+            torch.ones(3).sub(1)
+        found.append(names_of(p))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert "aten::sub" in found[0]
+
+
+def test_torchs_profiler_inside_ours_sees_what_it_always_sees(torch, profile, training):
+    step = training("mlp")
+    with torch.profiler.profile(profile_memory=True, record_shapes=True) as alone:
+        step()
+    with profile(profile_memory=True, record_shapes=True) as ours:
+        with torch.profiler.profile(profile_memory=True, record_shapes=True) as inner:
+            step()
+        step()
+
+    def seen_by(p):
+        """Frees left out: torch also reports those of what it saw allocated in an earlier profile."""
+        return sorted((event.name, str(event.input_shapes), max(event.self_cpu_memory_usage, 0)) for event in p.events())
+
+    seen = seen_by(alone)
+    assert seen_by(inner) == seen
+    addmm = [e for e in ours.events() if e.name == "aten::addmm"]
+    assert len(addmm) == 2 * sum(name == "aten::addmm" for name, _, _ in seen)
+
+
+def test_ours_inside_torchs_profiler_disturbs_neither(torch, profile, training):
+    step = training("mlp")
+    with torch.profiler.profile(profile_memory=True) as outer:
+        step()
+        with profile(profile_memory=True) as ours:
+            step()
+        step()
+    addmm = [e for e in outer.events() if e.name == "aten::addmm"]
+    assert len(addmm) == 3 * len([e for e in ours.events() if e.name == "aten::addmm"])
+
+
+def test_nothing_is_left_in_torch_when_nothing_records(torch, profile):
+    with profile(profile_memory=True, with_modules=True):
+        kept = torch.ones(1000)
+    assert not torch.autograd.profiler._is_profiler_enabled
+    assert not torch.nn.modules.module._global_forward_hooks
+    assert not torch.nn.modules.module._global_forward_pre_hooks
+    with profile(profile_memory=True) as p:
+        del kept  # allocated in an earlier session: its size is known still
+    assert sum(event.cpu_memory_usage for event in p.events() if event.name == "[memory]") == -4000
+
+
+def test_tensors_die_when_the_program_lets_go_of_them(torch, profile):
+    import weakref
+
+    with profile(record_shapes=True, profile_memory=True):
+        x = torch.ones(10)
+        y = x.mul(2)
+        watch = weakref.ref(y)
+        del y
+        assert watch() is None
+
+
+def test_an_op_that_is_open_at_stop_ends_later_without_harm(torch, profile):
+    scope = torch.profiler.record_function("still open")
+    p = profile()
+    p.start()
+    scope.__enter__()
+    p.stop()
+    scope.__exit__(None, None, None)
+    with profile() as again:
+        torch.ones(1)
+    assert "still open" in names_of(p)
+    assert "still open" not in names_of(again)
+
+
+def test_autograd_threads_that_are_alive_at_stop_do_no_harm(torch, profile):
+    stop = threading.Event()
+
+    def work():
+        x = torch.ones(64, 64, requires_grad=True)
+        while not stop.is_set():
+            x.mm(x).sum().backward()
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for _ in range(30):
+        with profile(record_shapes=True, profile_memory=True) as p:
+            torch.ones(100).add(1)
+        assert "aten::add" in names_of(p)
+    stop.set()
+    for thread in threads:
+        thread.join()
+
+
+def test_a_scope_may_end_on_another_thread(torch, profile):
+    with profile() as p:
+        scope = torch.profiler.record_function("handed over")
+        scope.__enter__()
+        thread = threading.Thread(target=scope.__exit__, args=(None, None, None))
+        thread.start()
+        thread.join()
+    event = next(event for event in p.events() if event.name == "handed over")
+    assert event.is_async

@@ -1,0 +1,90 @@
+"""The same program in the same process under torch's profiler and ours: what is recorded is the same."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).with_name("run_program.py")
+
+
+@pytest.fixture(scope="module", params=["mlp", "cnn", "transformer", "lstm"])
+def traces(request, torch, read_trace, tmp_path_factory):
+    """(torch's, ours) of steps of a program, with shapes and memory."""
+    folder = tmp_path_factory.mktemp(request.param)
+    done = subprocess.run([sys.executable, PROGRAM, request.param, folder], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return read_trace(folder / "torch.json"), read_trace(folder / "ours.json")
+
+
+def assert_equal_counts(theirs, ours):
+    assert ours - theirs == {}, "only ours"
+    assert theirs - ours == {}, "only torch's"
+
+
+def test_the_same_ops_and_annotations_are_recorded_as_often(traces):
+    theirs, ours = traces
+    assert len(theirs.events) > 50
+    assert_equal_counts(theirs.count(lambda e: (e.name, e.category)), ours.count(lambda e: (e.name, e.category)))
+
+
+@pytest.mark.parametrize("argument", ["Input Dims", "Input type", "Input Strides"])
+def test_sizes_types_and_strides_of_arguments_are_the_same(traces, argument):
+    theirs, ours = traces
+    assert_equal_counts(theirs.count(lambda e: (e.name, e.argument(argument))), ours.count(lambda e: (e.name, e.argument(argument))))
+
+
+def test_values_of_arguments_are_the_same(traces):
+    theirs, ours = traces
+
+    def plain(text):
+        """Reals are only counted: torch writes 17 digits of them and we as many as are needed, and an optimizer's change with its steps."""
+        if re.fullmatch(r"-?[\d.]+(e[-+]\d+)?", text) and not text.isdigit():
+            return "real"
+        return text.replace("True", "1").replace("False", "0") if text.startswith("[") else text
+
+    def values(event):
+        texts = event.args.get("Concrete Inputs")
+        return (event.name, texts and tuple(map(plain, texts)))
+
+    assert_equal_counts(theirs.count(values), ours.count(values))
+
+
+def test_ops_have_the_same_parents(traces):
+    theirs, ours = traces
+
+    def pair(event):
+        return (event.parent.name if event.parent else None, event.name)
+
+    assert_equal_counts(theirs.count(pair), ours.count(pair))
+
+
+def test_ops_allocate_the_same_memory(traces):
+    theirs, ours = traces
+    assert any(event.memory > 0 for event in theirs.events)
+    assert_equal_counts(theirs.count(lambda e: (e.name, e.memory)), ours.count(lambda e: (e.name, e.memory)))
+    assert sum(ours.memory) == sum(theirs.memory)
+
+
+def test_forward_ops_are_linked_to_their_backward_nodes_as_often(traces):
+    theirs, ours = traces
+    assert theirs.flows["s"] > 0
+    assert ours.flows == theirs.flows
+
+
+def test_backward_nodes_name_the_sequence_number_of_their_forward_op(traces):
+    theirs, ours = traces
+
+    def numbers(trace):
+        """Ops and nodes by sequence number, which itself differs from run to run."""
+        by_number = {}
+        for event in trace.events:
+            if event.args.get("Sequence number", -1) >= 0:
+                key = (event.name, event.args["Fwd thread id"] != 0)
+                by_number.setdefault(event.args["Sequence number"], []).append(key)
+        return sorted(json.dumps(sorted(group)) for group in by_number.values())
+
+    assert numbers(ours) == numbers(theirs)

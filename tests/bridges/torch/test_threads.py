@@ -1,0 +1,86 @@
+"""Ops and memory of all threads, and of autograd's."""
+
+import threading
+from collections import Counter
+
+
+def profiled(program, **options):
+    from mindtorch_v2.profiler import profile
+
+    with profile(activities=["cpu"], **options) as p:
+        program()
+    return p
+
+
+def test_ops_of_plain_threads_are_recorded_with_their_memory(torch):
+    def work():
+        for _ in range(10):
+            torch.ones(256, 4).mul(2)
+
+    def program():
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    events = [event for event in profiled(program, profile_memory=True).events() if event.name == "aten::mul"]
+    assert Counter(event.thread for event in events) == Counter({event.thread: 10 for event in events})
+    assert len({event.thread for event in events}) == 4
+    assert {event.cpu_memory_usage for event in events} == {4096}
+
+
+def test_threads_that_were_alive_before_the_profile_are_recorded(torch):
+    go, done, stop = threading.Event(), threading.Event(), threading.Event()
+
+    def work():
+        go.wait()
+        torch.ones(8).add(1)
+        done.set()
+        stop.wait()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+
+    def program():
+        go.set()
+        done.wait()
+
+    names = [event.name for event in profiled(program).events()]
+    stop.set()
+    thread.join()
+    assert "aten::add" in names
+
+
+def test_the_fetching_of_a_dataloader_is_recorded_in_the_main_process(torch):
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.arange(8.0)), batch_size=2)
+    names = Counter(event.name for event in profiled(lambda: list(loader)).events())
+    assert names["enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"] == 5
+    assert names["aten::stack"] == 4
+
+
+def test_memory_that_another_thread_frees_is_reported_there(torch, tmp_path, read_trace):
+    def program():
+        box = [torch.ones(1024)]
+        thread = threading.Thread(target=box.clear)
+        thread.start()
+        thread.join()
+
+    p = profiled(program, profile_memory=True)
+    p.export_chrome_trace(str(tmp_path / "trace.json"))
+    assert sorted(read_trace(tmp_path / "trace.json").memory) == [-4096, 4096]
+
+
+def test_one_thread_and_what_it_feeds_can_be_asked_for(torch):
+    from mindtorch_v2.profiler import _ExperimentalConfig
+
+    def program():
+        thread = threading.Thread(target=lambda: torch.ones(4).neg())
+        thread.start()
+        thread.join()
+        x = torch.ones(4, requires_grad=True)
+        x.mul(2).sum().backward()
+
+    names = {event.name for event in profiled(program, experimental_config=_ExperimentalConfig(profile_all_threads=False)).events()}
+    assert "aten::neg" not in names
+    assert {"aten::mul", "MulBackward0"} <= names
