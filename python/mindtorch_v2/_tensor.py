@@ -117,6 +117,11 @@ def dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
     return _C.to_dlpack(self.clone() if copy else self, max_version)
 
 
+def dlpack_device(self):
+    """DLPack's numbers of the device's kind and of the device."""
+    return _C.dlpack_device(self)
+
+
 # ---- tensors like this one ----
 
 
@@ -187,7 +192,7 @@ _METHODS = {
     "numpy": numpy,
     "__array__": array,
     "__dlpack__": dlpack,
-    "__dlpack_device__": _C.dlpack_device,
+    "__dlpack_device__": dlpack_device,
     "new_tensor": new_tensor,
     "__deepcopy__": deepcopy,
     "__reduce_ex__": reduce_ex,

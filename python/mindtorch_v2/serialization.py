@@ -52,10 +52,10 @@ def load(f, map_location=None, weights_only=True):
 
 
 class _Writer:
-    """Tensors that share memory are written once; the tree refers to them by number and geometry."""
+    """Tensors that are the same view of the same memory are written once; the tree refers to them by number."""
 
     def __init__(self):
-        self._memories = {}  # address -> (entry, tensor)
+        self._memories = {}  # memory and geometry -> (entry, tensor)
 
     def encode(self, obj, where):
         if obj is None or isinstance(obj, bool | str):
@@ -80,7 +80,7 @@ class _Writer:
     def _encode_tensor(self, tensor):
         plain = tensor.detach()
         key = (plain.data_ptr(), str(plain.device), plain.numel(), str(plain.dtype), plain.shape, plain.stride())
-        if key not in self._memories or plain.numel() == 0:
+        if key not in self._memories:
             self._memories[key] = (f"tensors/{len(self._memories)}", plain.cpu().contiguous())
         entry = self._memories[key][0]
         kind = "parameter" if type(tensor).__name__ == "Parameter" else "tensor"

@@ -58,14 +58,14 @@ class RMSNorm(Module):
 class GroupNorm(Module):
     """Mean 0 and variance 1 over groups of channels, then a weight and a bias for each channel."""
 
-    def __init__(self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None):
+    def __init__(self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None, *, bias=True):
         super().__init__()
         if num_channels % num_groups != 0:
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         options = {"device": device, "dtype": dtype}
         self.register_parameter("weight", Parameter(_ones((num_channels,), **options)) if affine else None)
-        self.register_parameter("bias", Parameter(_zeros((num_channels,), **options)) if affine else None)
+        self.register_parameter("bias", Parameter(_zeros((num_channels,), **options)) if affine and bias else None)
 
     def reset_parameters(self):
         """Weights become 1 and biases 0."""
@@ -75,7 +75,7 @@ class GroupNorm(Module):
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self):
-        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
+        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, bias={self.bias is not None}"
 
 
 class _BatchNorm(Module):
@@ -83,13 +83,13 @@ class _BatchNorm(Module):
 
     dims = ()
 
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None):
+    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *, bias=True):
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         options = {"device": device, "dtype": dtype}
         self.register_parameter("weight", Parameter(_ones((num_features,), **options)) if affine else None)
-        self.register_parameter("bias", Parameter(_zeros((num_features,), **options)) if affine else None)
+        self.register_parameter("bias", Parameter(_zeros((num_features,), **options)) if affine and bias else None)
         self.register_buffer("running_mean", _zeros((num_features,), **options) if track_running_stats else None)
         self.register_buffer("running_var", _ones((num_features,), **options) if track_running_stats else None)
         batches = _zeros((), dtype=_C.dtypes["int64"], device=device) if track_running_stats else None
@@ -123,7 +123,7 @@ class _BatchNorm(Module):
 
     def extra_repr(self):
         return (
-            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, bias={self.bias is not None}, "
             f"track_running_stats={self.track_running_stats}"
         )
 

@@ -89,7 +89,10 @@ class Adam(_AdamBase):
         capturable=False,
         differentiable=False,
         fused=None,
+        decoupled_weight_decay=False,
     ):
+        if decoupled_weight_decay:
+            self._core_name = "AdamW"
         self._start(params, lr, betas, eps, weight_decay, amsgrad, maximize, foreach, capturable, differentiable, fused)
 
 

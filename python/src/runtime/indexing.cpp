@@ -18,7 +18,7 @@ struct Selection {
 };
 
 bool is_index_tensor(PyObject* item) {
-  return is_tensor(item) || PyList_Check(item) || PyTuple_Check(item) || (PyObject_CheckBuffer(item) != 0 && PyIndex_Check(item) == 0);
+  return is_tensor(item) || PyList_Check(item) || PyTuple_Check(item) || (PyObject_CheckBuffer(item) != 0 && PySequence_Check(item) != 0);
 }
 
 Tensor as_index_tensor(PyObject* item) {

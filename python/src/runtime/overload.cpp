@@ -85,6 +85,7 @@ bool Overload::bind_keyword(PyObject* name, PyObject* object, std::span<Value> v
     given |= 1u << i;
     return true;
   }
+  if (object == Py_None && PyUnicode_CompareWithASCIIString(name, "out") == 0) return true;  // as NumPy calls methods
   if (makes_tensor_ && PyUnicode_CompareWithASCIIString(name, "requires_grad") == 0) return to_boolean(object, requires_grad);
   return false;
 }
