@@ -53,16 +53,6 @@ std::size_t slot_count(const std::vector<SealedLog>& logs) {
   return count;
 }
 
-void reserve(trace::EventColumns& columns, std::size_t events) {
-  columns.start_ns.reserve(events);
-  columns.duration_ns.reserve(events);
-  columns.name.reserve(events);
-  columns.link.reserve(events);
-  columns.device.reserve(events);
-  columns.kind.reserve(events);
-  columns.flags.reserve(events);
-}
-
 // Tracks of the events read so far, for the general sort.
 std::vector<trace::TrackId> track_column(const trace::Recording& recording) {
   std::vector<trace::TrackId> column(recording.events.size());
@@ -157,7 +147,7 @@ trace::Recording assemble(const Ingredients& from, trace::Recording about) {
   add_clock_and_steps(from.core, mapping, from.stop_ticks, out);
   // A slot that is gone was overwritten, and counted when that happened.
   apply_late_ends(from.logs);
-  reserve(out.events, slot_count(from.logs));
+  trace::reserve(out.events, slot_count(from.logs));
   bool in_order = true;
   const ReadOptions options{from.core.window_start(), from.stop_ticks};
   for (const SealedLog& log : from.logs)

@@ -21,20 +21,6 @@ int create(const std::string& path) {
   return fd;
 }
 
-// Rows [first, first + count) of a side table.
-template <class T>
-trace::SideRows<T> rows_of(const trace::SideTable<T>& table, trace::EventIndex first, trace::EventIndex count) {
-  const auto begin = std::lower_bound(table.events.begin(), table.events.end(), first);
-  const auto end = std::lower_bound(begin, table.events.end(), first + count);
-  trace::SideRows<T> rows;
-  const auto at = static_cast<std::size_t>(begin - table.events.begin());
-  const auto length = static_cast<std::size_t>(end - begin);
-  rows.events = std::span(table.events).subspan(at, length);
-  rows.offsets = std::span(table.offsets).subspan(at, length + 1);
-  rows.values = table.values;
-  return rows;
-}
-
 // One line through the first and the last sample: a file holds ticks, and one rate for all of them.
 trace::ClockMapping straight_line(const std::vector<ClockSample>& samples, Clock& clock) {
   TickMapping pieces = map_session_clock(samples, clock);
@@ -101,9 +87,9 @@ void SpillFile::write_piece(trace::TrackId track, const trace::Recording& rows, 
   piece.kind = part(rows.events.kind);
   piece.flags = part(rows.events.flags);
   piece.first_event = first;
-  piece.inputs = rows_of(rows.inputs, first, count);
-  piece.attributes = rows_of(rows.attributes, first, count);
-  piece.stacks = rows_of(rows.stacks.of_event, first, count);
+  piece.inputs = {rows.inputs, first, first + count};
+  piece.attributes = {rows.attributes, first, first + count};
+  piece.stacks = {rows.stacks.of_event, first, first + count};
   writer_.add_piece(piece);
   next_ordinal_[track] = std::max(next_ordinal_[track], ordinal + count);
   events_written_ += count;

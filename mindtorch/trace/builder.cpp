@@ -47,14 +47,7 @@ RecordingBuilder::DraftId RecordingBuilder::add_event(const EventDraft& draft) {
 }
 
 void RecordingBuilder::reserve(std::size_t events) {
-  EventColumns& columns = recording_.events;
-  columns.start_ns.reserve(events);
-  columns.duration_ns.reserve(events);
-  columns.name.reserve(events);
-  columns.link.reserve(events);
-  columns.device.reserve(events);
-  columns.kind.reserve(events);
-  columns.flags.reserve(events);
+  trace::reserve(recording_.events, events);
   track_of_draft_.reserve(events);
 }
 

@@ -141,4 +141,14 @@ std::optional<Chunk> ChunkReader::next() {
   return result;
 }
 
+bool ChunkReader::skip_damaged() {
+  const std::string_view rest = bytes_.substr(offset_);
+  if (!damage_ || offset_ == 0 || rest.size() < kChunkHeader) return false;
+  const std::size_t stored_size = fetch<std::uint32_t>(&rest[16]);
+  if (stored_size > rest.size() - kChunkHeader) return false;
+  offset_ += kChunkHeader + stored_size;
+  damage_.reset();
+  return true;
+}
+
 }  // namespace mindtorch::trace

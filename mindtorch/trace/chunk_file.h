@@ -77,6 +77,9 @@ class ChunkReader {
 
   // The next chunk; none at the end of the bytes or at damage.
   std::optional<Chunk> next();
+  // Goes on behind the damaged chunk at offset(), as far as its length says; false if there is none or the length leads out of the file.
+  // A length that is corrupt itself leads to a chunk whose checksum does not pass.
+  bool skip_damaged();
   // What is wrong with the chunk at offset(), if anything.
   const std::optional<std::string>& damage() const noexcept { return damage_; }
   std::uint64_t offset() const noexcept { return offset_; }  // behind the last good chunk

@@ -26,21 +26,6 @@ struct Slice {
   std::size_t first, last;
 };
 
-template <class T>
-std::size_t first_row(const SideTable<T>& table, std::size_t event) {
-  return static_cast<std::size_t>(std::ranges::lower_bound(table.events, event) - table.events.begin());
-}
-
-// The rows of events [first, last).
-template <class T>
-SideRows<T> rows_of(const SideTable<T>& table, std::size_t first, std::size_t last) {
-  const std::size_t begin = first_row(table, first), end = first_row(table, last);
-  SideRows<T> rows(table);
-  rows.events = rows.events.subspan(begin, end - begin);
-  rows.offsets = rows.offsets.subspan(begin, end - begin + 1);
-  return rows;
-}
-
 // Where a slice that starts at event `first` and holds at most kValuesInChunk values (but at least one event) ends.
 template <class T>
 std::size_t cut_by_values(const SideTable<T>& table, std::size_t first, std::size_t last) {
@@ -83,9 +68,9 @@ Piece piece_of(const Recording& r, const Slice& slice) {
           .kind = rows(r.events.kind),
           .flags = rows(r.events.flags),
           .first_event = static_cast<EventIndex>(slice.first),
-          .inputs = rows_of(r.inputs, slice.first, slice.last),
-          .attributes = rows_of(r.attributes, slice.first, slice.last),
-          .stacks = rows_of(r.stacks.of_event, slice.first, slice.last)};
+          .inputs = {r.inputs, slice.first, slice.last},
+          .attributes = {r.attributes, slice.first, slice.last},
+          .stacks = {r.stacks.of_event, slice.first, slice.last}};
 }
 
 // Calls add() with all of `rows`, kRowsInChunk at a time.

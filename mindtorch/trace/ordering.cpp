@@ -111,6 +111,16 @@ void order_memory(MemoryColumns& memory) {
 
 }  // namespace
 
+void reserve(EventColumns& columns, std::size_t events) {
+  columns.start_ns.reserve(events);
+  columns.duration_ns.reserve(events);
+  columns.name.reserve(events);
+  columns.link.reserve(events);
+  columns.device.reserve(events);
+  columns.kind.reserve(events);
+  columns.flags.reserve(events);
+}
+
 std::vector<EventIndex> order_events(Recording& recording, std::span<const TrackId> track_of_event) {
   EventColumns& events = recording.events;
   std::vector<EventIndex> order = group(recording.tracks, track_of_event);

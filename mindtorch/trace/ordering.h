@@ -1,4 +1,5 @@
-// Bringing a Recording whose rows came in any order into the order its invariants ask for. Nothing is moved that lies right already.
+// For makers of a Recording: room for its rows, and bringing rows that came in any order into the order its invariants ask for. Nothing is
+// moved that lies right already.
 #pragma once
 
 #include <span>
@@ -7,6 +8,9 @@
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::trace {
+
+// Room for so many events in every column.
+void reserve(EventColumns& columns, std::size_t events);
 
 // Groups events by track and sorts each track by start, longer first, else as they came. Sets first_event and event_count of the tracks and
 // renumbers the side tables, whose rows may lie in any order: order_rows() is still to be called. Returns the new index of each event,

@@ -62,6 +62,13 @@ TimeUnit decode_unit(ByteReader& in, bool has_clock) {
   return unit;
 }
 
+PieceExtent decode_extent(ByteReader& in) {
+  const auto track = static_cast<TrackId>(in.number_below(std::numeric_limits<TrackId>::max(), "a track"));
+  const std::uint64_t first_ordinal = in.number_below(kMaxOrdinal, "an ordinal");
+  decode_unit(in, true);
+  return {track, first_ordinal + in.number_below(kMaxPieceEvents + 1, "the number of events")};
+}
+
 void PieceCodec::encode(const Piece& piece, Known known, ByteWriter& out) {
   check(piece, known);
   out.number(piece.track);

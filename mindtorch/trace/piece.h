@@ -51,6 +51,13 @@ struct PieceRows {
   std::size_t rows = 0;
 };
 
+// How many events a track has by the word of a packed piece: it ends with that many. For readers that cannot decode it.
+struct PieceExtent {
+  TrackId track = 0;
+  std::uint64_t events = 0;
+};
+PieceExtent decode_extent(ByteReader& in);  // throws Malformed
+
 // What a reader knows besides the Recording so far.
 struct PieceContext {
   bool has_clock = false;    // ticks can be mapped

@@ -154,12 +154,35 @@ void RecordingReader::complete_clock(std::int64_t last_ns) {
   if (clock.domains.empty()) clock.domains.push_back({clock_->name, 1e9 / clock_->ns_per_tick, clock_->error_bound_ns, clock_->samples});
 }
 
+// Nothing behind the damage is read, since what it refers to may be missing; but it tells how many events there were.
+void RecordingReader::look_behind_damage(std::map<TrackId, std::uint64_t>& told) {
+  const auto look = [&](const Chunk& chunk) {
+    ByteReader in(chunk.payload);
+    if (chunk.type != kEventsChunk) return;
+    const PieceExtent piece = decode_extent(in);
+    told[piece.track] = std::max(told[piece.track], piece.events);
+  };
+  do {
+    while (const std::optional<Chunk> chunk = chunks_.next()) {
+      try {
+        look(*chunk);
+      } catch (const Malformed&) {
+        // Then it tells nothing.
+      }
+    }
+  } while (chunks_.skip_damaged());
+}
+
 void RecordingReader::count_damage() {
-  std::uint64_t promised = 0;
-  for (const Track& track : recording_.tracks) promised += track.event_count;
-  const std::uint64_t read = recording_.events.size();
-  // Where the file does not say how many there should be, at least the chunk that is broken or missing is lost.
-  recording_.losses.push_back({LossReason::kDamagedFile, promised > read ? promised - read : 1, path_, *result_.damage});
+  std::map<TrackId, std::uint64_t> told;  // events each track has, by the file's own word
+  std::map<TrackId, std::uint64_t> read;
+  for (TrackId track = 0; track < recording_.tracks.size(); ++track) told[track] = recording_.tracks[track].event_count;
+  for (const PieceRows& piece : pieces_) read[piece.track] += piece.rows;
+  look_behind_damage(told);
+  std::uint64_t lost = 0;
+  for (const auto& [track, events] : told) lost += events - std::min(events, read[track]);
+  // Where the file does not tell, at least the chunk that is broken or missing is lost.
+  recording_.losses.push_back({LossReason::kDamagedFile, std::max<std::uint64_t>(lost, 1), path_, *result_.damage});
 }
 
 void RecordingReader::put_in_order() {

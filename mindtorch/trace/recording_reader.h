@@ -1,6 +1,8 @@
 // RecordingReader: the bytes of a recording file become a Recording, up to the first damage.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,6 +39,7 @@ class RecordingReader {
   std::int64_t last_time() const;
   void close_open_events(std::int64_t last_ns);
   void complete_clock(std::int64_t last_ns);
+  void look_behind_damage(std::map<TrackId, std::uint64_t>& told);
   void count_damage();
   void put_in_order();
 

@@ -1,6 +1,7 @@
 // Rows of a side table in a file: each distinct row once, as most ops are called with the arguments of the step before.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -12,6 +13,12 @@ namespace mindtorch::trace {
 // At most so many values of one side table go into a piece: what a reader has to be ready for.
 inline constexpr std::size_t kMaxPieceValues = std::size_t{1} << 25;
 
+// The first row that is of `event` or a later one. O(log rows).
+template <class T>
+std::size_t first_row(const SideTable<T>& table, std::size_t event) {
+  return static_cast<std::size_t>(std::ranges::lower_bound(table.events, event) - table.events.begin());
+}
+
 // Rows of a side table, not owned.
 template <class T>
 struct SideRows {
@@ -21,6 +28,12 @@ struct SideRows {
 
   SideRows() = default;
   SideRows(const SideTable<T>& table) : events(table.events), offsets(table.offsets), values(table.values) {}  // NOLINT: a view, like span
+  // Those of events [first, last).
+  SideRows(const SideTable<T>& table, std::size_t first, std::size_t last) : SideRows(table) {
+    const std::size_t begin = first_row(table, first), end = first_row(table, last);
+    events = events.subspan(begin, end - begin);
+    offsets = offsets.subspan(begin, end - begin + 1);
+  }
   std::span<const T> row(std::size_t k) const { return values.subspan(offsets[k], offsets[k + 1] - offsets[k]); }
   std::uint64_t value_count() const { return events.empty() ? 0 : offsets[events.size()] - offsets[0]; }  // of all rows together
 };

@@ -7,7 +7,7 @@
 #include "mindtorch/base/file.h"
 #include "mindtorch/profiler/profile.h"
 #include "mindtorch/profiler/record_function.h"
-#include "tests/export/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace mindtorch::profiler {
 namespace {

@@ -7,7 +7,7 @@
 #include "mindtorch/profiler/record_function.h"
 #include "mindtorch/record/stack_provider.h"
 #include "tests/profiler/profile_fixture.h"
-#include "tests/profiler/temporary_directory.h"
+#include "tests/support/temporary_folder.h"
 
 namespace mindtorch::profiler {
 namespace {
@@ -69,15 +69,15 @@ TEST_F(ProfileTest, AnAnalysisThatIsHeldOutlivesTheCyclesAndTheProfile) {
 }
 
 TEST_F(ProfileTest, WithTraceOnlyThereAreFilesButNoEvents) {
-  const TemporaryDirectory directory;
+  const tests::TemporaryFolder folder;
   auto profile = make({.experimental_config = {.trace_only = true}});
   profile->start();
   profile->stop();
   EXPECT_EQ(error_of<Error>([&] { profile->events(); }),
             "events() is not available when trace_only=True in ExperimentalConfig. Use export_chrome_trace() instead.");
   EXPECT_THROW(profile->key_averages(), Error);
-  profile->export_chrome_trace(directory.file("trace.json"));
-  EXPECT_THAT(directory.names(), ElementsAre("trace.json"));
+  profile->export_chrome_trace(folder / "trace.json");
+  EXPECT_THAT(folder.names(), ElementsAre("trace.json"));
 }
 
 // Every stack is main() calling train().
@@ -96,7 +96,7 @@ class FakeStacks : public record::StackProvider {
 };
 
 TEST_F(ProfileTest, StacksAreExportedOutermostFirstWithWeightsInMicroseconds) {
-  const TemporaryDirectory directory;
+  const tests::TemporaryFolder folder;
   const FakeStacks stacks;
   record::FakeClock clock;
   Profile profile({.activities = {Activity::kCpu}, .with_stack = true, .clock = &clock});
@@ -106,12 +106,12 @@ TEST_F(ProfileTest, StacksAreExportedOutermostFirstWithWeightsInMicroseconds) {
     clock.advance(2500);
   }
   profile.stop();
-  profile.export_stacks(directory.file("stacks.txt"));
-  EXPECT_EQ(read_file(directory.file("stacks.txt")), "main.py:3:main;model.py:7:train 3\n");
-  EXPECT_THAT(error_of<InvalidArgument>([&] { profile.export_stacks(directory.file("other.txt"), "calls"); }),
+  profile.export_stacks(folder / "stacks.txt");
+  EXPECT_EQ(read_file(folder / "stacks.txt"), "main.py:3:main;model.py:7:train 3\n");
+  EXPECT_THAT(error_of<InvalidArgument>([&] { profile.export_stacks(folder / "other.txt", "calls"); }),
               StartsWith("metric should be one of: ['self_cpu_time_total', 'self_cuda_time_total'"));
-  EXPECT_THAT(error_of<IoError>([&] { profile.export_stacks(directory.file("missing/stacks.txt")); }), HasSubstr("missing/stacks.txt"));
-  EXPECT_THAT(directory.names(), ElementsAre("stacks.txt"));
+  EXPECT_THAT(error_of<IoError>([&] { profile.export_stacks(folder / "missing/stacks.txt"); }), HasSubstr("missing/stacks.txt"));
+  EXPECT_THAT(folder.names(), ElementsAre("stacks.txt"));
 }
 
 TEST_F(ProfileTest, StacksThatWereNotRecordedAreRefusedWithTorchsText) {
@@ -131,13 +131,13 @@ class ExportTest : public ProfileTest {
     profile_.stop();
     profile_.add_metadata("run", "seven");
   }
-  const TemporaryDirectory directory_;
+  const tests::TemporaryFolder folder_;
   Profile profile_{{.activities = {Activity::kCpu}}};
 };
 
 TEST_F(ExportTest, AChromeTraceIsJsonWithEventsMetadataAndTraceId) {
-  profile_.export_chrome_trace(directory_.file("trace.json"));
-  const std::string text = read_file(directory_.file("trace.json"));
+  profile_.export_chrome_trace(folder_ / "trace.json");
+  const std::string text = read_file(folder_ / "trace.json");
   EXPECT_TRUE(is_json(text));
   EXPECT_THAT(text, HasSubstr(R"(a \"quoted\" name)"));
   EXPECT_THAT(text, HasSubstr(R"("seven")"));
@@ -145,33 +145,33 @@ TEST_F(ExportTest, AChromeTraceIsJsonWithEventsMetadataAndTraceId) {
 }
 
 TEST_F(ExportTest, ExportsCanBeRepeatedAndMetadataAddedInBetween) {
-  profile_.export_chrome_trace(directory_.file("1.json"));
+  profile_.export_chrome_trace(folder_ / "1.json");
   profile_.add_metadata_json("later", "{\"x\": 1}");
-  profile_.export_chrome_trace(directory_.file("2.json"));
-  EXPECT_THAT(read_file(directory_.file("1.json")), Not(HasSubstr("later")));
-  EXPECT_THAT(read_file(directory_.file("2.json")), HasSubstr("later"));
-  profile_.export_chrome_trace(directory_.file("2.json"));
+  profile_.export_chrome_trace(folder_ / "2.json");
+  EXPECT_THAT(read_file(folder_ / "1.json"), Not(HasSubstr("later")));
+  EXPECT_THAT(read_file(folder_ / "2.json"), HasSubstr("later"));
+  profile_.export_chrome_trace(folder_ / "2.json");
   EXPECT_EQ(profile_.events().size(), 1U);
 }
 
 TEST_F(ExportTest, TheSuffixChoosesTheFormat) {
-  profile_.export_chrome_trace(directory_.file("trace.json.gz"));
-  profile_.export_chrome_trace(directory_.file("trace.pftrace"));
-  profile_.export_chrome_trace(directory_.file("trace"));
-  EXPECT_THAT(read_file(directory_.file("trace.json.gz")), StartsWith("\x1f\x8b"));
-  EXPECT_THAT(read_file(directory_.file("trace.pftrace")), Not(HasSubstr("traceEvents")));
-  EXPECT_THAT(read_file(directory_.file("trace")), HasSubstr("traceEvents"));
-  profile_.export_trace(directory_.file("other.json"));
-  EXPECT_THAT(error_of<InvalidArgument>([&] { profile_.export_trace(directory_.file("trace.xyz")); }), HasSubstr(".json"));
+  profile_.export_chrome_trace(folder_ / "trace.json.gz");
+  profile_.export_chrome_trace(folder_ / "trace.pftrace");
+  profile_.export_chrome_trace(folder_ / "trace");
+  EXPECT_THAT(read_file(folder_ / "trace.json.gz"), StartsWith("\x1f\x8b"));
+  EXPECT_THAT(read_file(folder_ / "trace.pftrace"), Not(HasSubstr("traceEvents")));
+  EXPECT_THAT(read_file(folder_ / "trace"), HasSubstr("traceEvents"));
+  profile_.export_trace(folder_ / "other.json");
+  EXPECT_THAT(error_of<InvalidArgument>([&] { profile_.export_trace(folder_ / "trace.xyz"); }), HasSubstr(".json"));
 }
 
 TEST_F(ExportTest, ABadPathIsAnErrorThatNamesItAndLosesNothing) {
-  const std::string path = directory_.file("missing/trace.json");
+  const std::string path = folder_ / "missing/trace.json";
   EXPECT_THAT(error_of<IoError>([&] { profile_.export_chrome_trace(path); }), HasSubstr(path));
-  EXPECT_THAT(error_of<IoError>([&] { profile_.export_chrome_trace(directory_.file(".")); }), HasSubstr(directory_.file(".")));
-  EXPECT_THAT(directory_.names(), IsEmpty());
-  profile_.export_chrome_trace(directory_.file("trace.json"));
-  EXPECT_THAT(read_file(directory_.file("trace.json")), HasSubstr("quoted"));
+  EXPECT_THAT(error_of<IoError>([&] { profile_.export_chrome_trace(folder_ / "."); }), HasSubstr(folder_ / "."));
+  EXPECT_THAT(folder_.names(), IsEmpty());
+  profile_.export_chrome_trace(folder_ / "trace.json");
+  EXPECT_THAT(read_file(folder_ / "trace.json"), HasSubstr("quoted"));
 }
 
 TEST_F(ExportTest, FilesHoldTheLastCycleAlsoWhenEventsAreAccumulated) {
@@ -180,8 +180,8 @@ TEST_F(ExportTest, FilesHoldTheLastCycleAlsoWhenEventsAreAccumulated) {
                    .schedule = scripted("SSN"),
                    .on_trace_ready =
                        [&](Profile& p) {
-                         p.export_chrome_trace(directory_.file("cycle.json"));
-                         texts.push_back(read_file(directory_.file("cycle.json")));
+                         p.export_chrome_trace(folder_ / "cycle.json");
+                         texts.push_back(read_file(folder_ / "cycle.json"));
                        },
                    .acc_events = true});
   profile.start();

@@ -6,7 +6,7 @@
 #include "mindtorch/base/error.h"
 #include "mindtorch/trace/builder.h"
 #include "mindtorch/trace/file.h"
-#include "tests/profiler/temporary_directory.h"
+#include "tests/support/temporary_folder.h"
 
 namespace mindtorch::profiler {
 namespace {
@@ -53,8 +53,8 @@ class SpilledResults : public ::testing::Test {
     summary.trace_id = "id";
     return summary;
   }
-  TemporaryDirectory directory_;
-  std::string path_ = directory_.file("spilled.mtrec");
+  tests::TemporaryFolder folder_;
+  std::string path_ = folder_ / "spilled.mtrec";
 };
 
 TEST_F(SpilledResults, EventsAreReadWhenTheyAreAskedFor) {
@@ -86,7 +86,7 @@ TEST_F(SpilledResults, AFileThatIsWrittenAnewIsNotTakenForTheCycleBefore) {
 
 TEST_F(SpilledResults, AMissingFileIsAnErrorOfTheCallThatAsks) {
   Results results(false);
-  results.keep_spilled(spill(3), directory_.file("other.mtrec"));
+  results.keep_spilled(spill(3), folder_ / "other.mtrec");
   EXPECT_THROW(results.events(), IoError);
 }
 

@@ -7,7 +7,7 @@
 #include "mindtorch/base/file.h"
 #include "mindtorch/base/text.h"
 #include "tests/profiler/profile_fixture.h"
-#include "tests/profiler/temporary_directory.h"
+#include "tests/support/temporary_folder.h"
 
 namespace mindtorch::profiler {
 namespace {
@@ -25,37 +25,37 @@ class TensorboardTest : public ProfileTest {
     for (std::size_t i = 0; i < letters.size(); ++i) profile->step();
     profile->stop();
   }
-  const TemporaryDirectory directory_;
+  const tests::TemporaryFolder folder_;
 };
 
 TEST_F(TensorboardTest, EachCycleIsAFileNamedAfterTheWorkerAndTheTime) {
-  run(tensorboard_trace_handler(directory_.file("a/log"), "worker-3"), "SSS");
-  const auto names = directory_.names("a/log");
+  run(tensorboard_trace_handler(folder_ / "a/log", "worker-3"), "SSS");
+  const auto names = folder_.names("a/log");
   ASSERT_THAT(names, SizeIs(3));
   EXPECT_THAT(names, Each(MatchesRegex("worker-3\\.[0-9]{19}\\.pt\\.trace\\.json")));
-  EXPECT_TRUE(is_json(read_file(directory_.file("a/log/" + names[0]))));
+  EXPECT_TRUE(is_json(read_file(folder_ / ("a/log/" + names[0]))));
 }
 
 TEST_F(TensorboardTest, WithoutANameTheWorkerIsHostAndProcess) {
-  run(tensorboard_trace_handler(directory_.file("log")), "S");
-  EXPECT_THAT(directory_.names("log"), Each(MatchesRegex(fmt::format(".+_{}\\.[0-9]+\\.pt\\.trace\\.json", ::getpid()))));
+  run(tensorboard_trace_handler(folder_ / "log"), "S");
+  EXPECT_THAT(folder_.names("log"), Each(MatchesRegex(fmt::format(".+_{}\\.[0-9]+\\.pt\\.trace\\.json", ::getpid()))));
 }
 
 TEST_F(TensorboardTest, FilesAreCompressedIfAskedFor) {
-  run(tensorboard_trace_handler(directory_.file("log"), "w", true), "S");
-  EXPECT_THAT(directory_.names("log"), Each(MatchesRegex("w\\.[0-9]+\\.pt\\.trace\\.json\\.gz")));
+  run(tensorboard_trace_handler(folder_ / "log", "w", true), "S");
+  EXPECT_THAT(folder_.names("log"), Each(MatchesRegex("w\\.[0-9]+\\.pt\\.trace\\.json\\.gz")));
 }
 
 TEST_F(TensorboardTest, NothingIsMadeBeforeATraceIsReady) {
-  run(tensorboard_trace_handler(directory_.file("log")), "NN");
-  EXPECT_THAT(directory_.names(), SizeIs(0));
+  run(tensorboard_trace_handler(folder_ / "log"), "NN");
+  EXPECT_THAT(folder_.names(), SizeIs(0));
 }
 
 TEST_F(TensorboardTest, ADirectoryThatCannotBeMadeIsAnErrorWithTorchsWords) {
-  AtomicFile in_the_way(directory_.file("file"));
+  AtomicFile in_the_way(folder_ / "file");
   in_the_way.commit();
-  EXPECT_THAT(error_of<Error>([&] { run(tensorboard_trace_handler(directory_.file("file/log")), "S"); }),
-              HasSubstr("Can't create directory: " + directory_.file("file/log")));
+  EXPECT_THAT(error_of<Error>([&] { run(tensorboard_trace_handler(folder_ / "file/log"), "S"); }),
+              HasSubstr("Can't create directory: " + folder_ / "file/log"));
 }
 
 }  // namespace

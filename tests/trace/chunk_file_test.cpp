@@ -69,6 +69,27 @@ TEST(ChunkFile, DamageIsFoundWhereItIs) {
   EXPECT_FALSE(reader.next()) << "nothing is read behind damage";
 }
 
+TEST(ChunkFile, ADamagedChunkCanBeSteppedOverIfItsLengthIsSound) {
+  const std::string good = file_of({{kOne, "first"}, {kTwo, "second"}});
+  ChunkReader whole(good, "f");
+  EXPECT_FALSE(whole.skip_damaged()) << "nothing is damaged";
+  std::string bytes = good;
+  bytes[16] ^= 1;  // of the first checksum
+  ChunkReader reader(bytes, "f");
+  EXPECT_FALSE(reader.next());
+  ASSERT_TRUE(reader.skip_damaged());
+  const std::optional<Chunk> second = reader.next();
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->type, kTwo);
+  EXPECT_FALSE(reader.damage());
+  for (const std::uint32_t length : {0U, 5U, UINT32_MAX}) {
+    put_u32(bytes, 16 + 16, length);
+    ChunkReader lost(bytes, "f");
+    EXPECT_FALSE(lost.next());
+    while (lost.skip_damaged()) EXPECT_FALSE(lost.next()) << "what follows a corrupt length is no chunk";
+  }
+}
+
 TEST(ChunkFile, AChunkInAnotherPlaceIsDamage) {
   const std::string one = file_of({{kOne, "first"}, {kOne, "first"}});
   const std::size_t size = (one.size() - 16) / 2;

@@ -9,16 +9,16 @@
 #include "mindtorch/base/error.h"
 #include "mindtorch/base/file.h"
 #include "mindtorch/trace/builder.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/trace/random_recording.h"
-#include "tests/trace/temporary_directory.h"
 
 namespace mindtorch::trace {
 namespace {
 
 std::string bytes_of(const Recording& recording, int zstd_level = 1) {
-  const TemporaryDirectory directory;
-  save(recording, directory.file("r.mtrec"), zstd_level);
-  return read_file(directory.file("r.mtrec"));
+  const tests::TemporaryFolder folder;
+  save(recording, folder / "r.mtrec", zstd_level);
+  return read_file(folder / "r.mtrec");
 }
 
 void expect_equal(const Recording& a, const Recording& b) {
@@ -210,28 +210,28 @@ TEST(File, OtherFilesAndNewerVersionsAreRefused) {
 }
 
 TEST(File, IsRecognisedByItsFirstBytes) {
-  const TemporaryDirectory directory;
-  save(Recording{}, directory.file("r.mtrec"));
-  EXPECT_TRUE(is_recording_file(directory.file("r.mtrec")));
-  EXPECT_FALSE(is_recording_file(directory.file("missing")));
-  EXPECT_FALSE(is_recording_file(directory.path().string()));
+  const tests::TemporaryFolder folder;
+  save(Recording{}, folder / "r.mtrec");
+  EXPECT_TRUE(is_recording_file(folder / "r.mtrec"));
+  EXPECT_FALSE(is_recording_file(folder / "missing"));
+  EXPECT_FALSE(is_recording_file(folder.path().string()));
 }
 
 TEST(File, APathThatCannotBeWrittenIsAnIoErrorAndLeavesNothing) {
-  const TemporaryDirectory directory;
-  EXPECT_THROW(save(Recording{}, directory.file("missing/r.mtrec")), IoError);
-  EXPECT_THROW(save(Recording{}, directory.path().string()), IoError);
-  EXPECT_THROW(load(directory.file("missing.mtrec")), IoError);
-  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+  const tests::TemporaryFolder folder;
+  EXPECT_THROW(save(Recording{}, folder / "missing/r.mtrec"), IoError);
+  EXPECT_THROW(save(Recording{}, folder.path().string()), IoError);
+  EXPECT_THROW(load(folder / "missing.mtrec"), IoError);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(File, ABrokenRecordingIsNotSavedAndTheOldFileStays) {
-  const TemporaryDirectory directory;
-  save(Recording{}, directory.file("r.mtrec"));
+  const tests::TemporaryFolder folder;
+  save(Recording{}, folder / "r.mtrec");
   Recording broken;
   broken.metadata["key"] = "{";
-  EXPECT_THROW(save(broken, directory.file("r.mtrec")), InvalidArgument);
-  EXPECT_EQ(load(directory.file("r.mtrec")).recording, Recording{});
+  EXPECT_THROW(save(broken, folder / "r.mtrec"), InvalidArgument);
+  EXPECT_EQ(load(folder / "r.mtrec").recording, Recording{});
 }
 
 }  // namespace

@@ -6,9 +6,9 @@
 #include <random>
 
 #include "mindtorch/base/file.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/trace/memory_file.h"
 #include "tests/trace/random_recording.h"
-#include "tests/trace/temporary_directory.h"
 
 namespace mindtorch::trace {
 namespace {
@@ -33,9 +33,9 @@ std::string file_of(const Chunks& chunks, std::uint8_t minor = kFormatMinor) {
 }
 
 Chunks saved(const Recording& recording) {
-  const TemporaryDirectory directory;
-  save(recording, directory.file("r"));
-  return chunks_of(read_file(directory.file("r")));
+  const tests::TemporaryFolder folder;
+  save(recording, folder / "r");
+  return chunks_of(read_file(folder / "r"));
 }
 
 TEST(RecordingReader, OfANewerMinorVersionWhatIsUnknownIsSkipped) {

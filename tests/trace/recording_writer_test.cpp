@@ -11,7 +11,7 @@
 #include "mindtorch/base/error.h"
 #include "mindtorch/base/file.h"
 #include "mindtorch/trace/file.h"
-#include "tests/trace/temporary_directory.h"
+#include "tests/support/temporary_folder.h"
 
 namespace mindtorch::trace {
 namespace {
@@ -63,7 +63,7 @@ class RecordingWriterTest : public ::testing::Test {
   }
   void TearDown() override { ::close(fd_); }
 
-  std::string path() const { return directory_.file("spill.mtrec"); }
+  std::string path() const { return folder_ / "spill.mtrec"; }
   LoadResult loaded() const { return load(path()); }
   void add_thread() { writer_->add_track(writer_->track_count(), {.pid = 1, .id = 100 + writer_->track_count(), .number = 1}); }
   // One name, one clock (2 ns a tick, tick 1000 is timeline zero) and two threads.
@@ -74,7 +74,7 @@ class RecordingWriterTest : public ::testing::Test {
     add_thread();
   }
 
-  TemporaryDirectory directory_;
+  tests::TemporaryFolder folder_;
   int fd_ = -1;
   std::optional<RecordingWriter> writer_;
 };
@@ -158,6 +158,34 @@ TEST_F(RecordingWriterTest, AFileCutOffAnywhereIsASoundPrefix) {
     ASSERT_EQ(result.recording.events.size() % 20, 0u) << size;
   }
   EXPECT_EQ(load_bytes(bytes, "test").recording.events.size(), 100u);
+}
+
+TEST_F(RecordingWriterTest, WhatLiesInAndBehindADamagedPieceIsCounted) {
+  begin();
+  std::vector<std::uint64_t> ends;  // of the pieces in the file
+  const auto add_piece = [&](TrackId track, std::uint64_t ordinal) {
+    Segment segment;
+    for (int k = 0; k < 20; ++k) segment.add(static_cast<std::int64_t>(1000 + ordinal) + k, 1);
+    writer_->add_piece(segment.piece(track, ordinal));
+    ends.push_back(writer_->bytes_written());
+  };
+  add_piece(0, 0);
+  add_piece(0, 20);  // will be damaged
+  add_piece(1, 0);
+  add_piece(0, 40);
+  add_piece(1, 20);
+  const std::string whole = read_file(path());
+  const auto lost_if_changed = [&](std::uint64_t byte) {
+    std::string bytes = whole;
+    bytes[byte] = static_cast<char>(bytes[byte] ^ 0x40);
+    const LoadResult result = load_bytes(bytes, "test");
+    EXPECT_EQ(result.recording.events.size(), 20u);
+    return result.recording.losses.back();
+  };
+  const Loss loss = lost_if_changed(ends[1] - 1);
+  EXPECT_EQ(loss.reason, LossReason::kDamagedFile);
+  EXPECT_EQ(loss.count, 80u);
+  EXPECT_EQ(lost_if_changed(ends[0] + 16).count, 1u) << "a corrupt length hides what follows";
 }
 
 TEST_F(RecordingWriterTest, PatchesCloseOpenEventsWhateverPieceTheyLieIn) {

@@ -35,6 +35,18 @@ TEST(SideRows, OfDifferentAndEqualRowsComeBack) {
   EXPECT_EQ(got, table);
 }
 
+TEST(SideRows, OfARangeOfEventsAreThoseRowsOnly) {
+  SideTable<StackId> table;
+  for (const EventIndex event : {2U, 5U, 6U, 9U}) table.add(event, std::vector<StackId>{event * 10});
+  const SideRows<StackId> some(table, 5, 9);
+  ASSERT_EQ(some.events.size(), 2u);
+  EXPECT_EQ(some.events[1], 6u);
+  EXPECT_EQ(some.row(0)[0], 50u);
+  EXPECT_EQ(some.value_count(), 2u);
+  EXPECT_TRUE(SideRows<StackId>(table, 7, 9).events.empty());
+  EXPECT_EQ(SideRows<StackId>(table, 0, 100).events.size(), 4u);
+}
+
 TEST(SideRows, OfNoEventTakeOneByte) {
   ColumnCodec columns;
   ByteWriter out;

@@ -8,7 +8,7 @@
 #include "mindtorch/base/file.h"
 #include "mindtorch/base/text.h"
 #include "mindtorch/trace/builder.h"
-#include "tests/export/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace mindtorch::exporter {
 namespace {

@@ -14,7 +14,7 @@
 #include "mindtorch/trace/inputs.h"
 #include "tests/export/same_recording.h"
 #include "tests/export/sample_recordings.h"
-#include "tests/export/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace mindtorch::exporter {
 namespace {

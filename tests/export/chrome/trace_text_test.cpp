@@ -8,7 +8,7 @@
 #include "mindtorch/export/chrome/chrome_writer.h"
 #include "mindtorch/export/output.h"
 #include "tests/export/sample_recordings.h"
-#include "tests/export/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace mindtorch::exporter::chrome {
 namespace {

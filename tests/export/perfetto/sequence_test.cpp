@@ -7,7 +7,7 @@
 
 #include "mindtorch/base/file.h"
 #include "mindtorch/export/perfetto/fields.h"
-#include "tests/export/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace mindtorch::exporter::perfetto {
 namespace {
