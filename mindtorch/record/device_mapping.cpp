@@ -1,6 +1,7 @@
 // Puts what the sources saw on the timeline of the host.
 #include "mindtorch/record/device_mapping.h"
 
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -102,6 +103,14 @@ void count_unlinked(const DeviceBatch& batch, std::string_view source, std::vect
   add(trace::LossReason::kNoLaunch, without_launch, "device records whose launch was not seen");
 }
 
+// To the list that a Chrome trace has at its top.
+void add_device_properties(const DeviceBatch& batch, trace::Recording& out) {
+  if (batch.device_properties.empty()) return;
+  std::string& list = out.metadata["deviceProperties"];
+  list = list.empty() ? "[" : list.substr(0, list.size() - 1) + ",";
+  list += fmt::format("{}]", fmt::join(batch.device_properties, ","));
+}
+
 }  // namespace
 
 TickMapping map_source_clock(const SourceClock& clock, TickMapping& session) {
@@ -142,6 +151,7 @@ void add_device_batch(const DeviceBatch& batch, std::string_view source_name, Ti
       out.attributes.add(static_cast<trace::EventIndex>(row), {&attribute, 1});
     }
   }
+  add_device_properties(batch, out);
   count_unlinked(batch, source_name, out.losses);
 }
 

@@ -47,6 +47,8 @@ struct DeviceBatch {
   std::vector<DeviceRecord> records;
   std::uint64_t dropped = 0;  // records the vendor says it lost
   std::string dropped_detail;
+  // What is known about each device, as one JSON object with torch's keys (id, name, totalGlobalMem, ...).
+  std::vector<std::string> device_properties;
 };
 
 class ActivitySource {

@@ -149,6 +149,7 @@ void SpillFile::write_devices(const Ingredients& from, trace::Recording& summary
   tracks_ = rows.tracks;
   std::move(rows.losses.begin(), rows.losses.end(), std::back_inserter(summary.losses));
   std::move(rows.clock.domains.begin(), rows.clock.domains.end(), std::back_inserter(summary.clock.domains));
+  summary.metadata.merge(rows.metadata);
 }
 
 trace::Recording SpillFile::finish(const Ingredients& from, trace::Recording summary) {

@@ -118,6 +118,16 @@ TEST_F(DeviceMappingTest, WhatCannotBeLinkedIsCounted) {
   EXPECT_EQ(lost(recording, LossReason::kDeviceDropped), 5u);
 }
 
+TEST_F(DeviceMappingTest, WhatSourcesKnowAboutTheirDevicesIsOneList) {
+  FakeSource other(clock_);
+  source_.batch_.device_properties = {R"({"id":0})", R"({"id":1})"};
+  other.batch_.device_properties = {R"({"id":2})"};
+  SessionOptions options = watched();
+  options.sources.push_back(&other);
+  auto session = started(options);
+  EXPECT_EQ(stopped(*session).metadata["deviceProperties"], R"([{"id":0},{"id":1},{"id":2}])");
+}
+
 TEST_F(DeviceMappingTest, ASourceThatCannotStartIsReportedAndTheHostIsRecordedAllTheSame) {
   source_.problem_ = "no driver";
   auto session = started(watched());
@@ -139,6 +149,7 @@ TEST_F(DeviceMappingTest, ASpillingSessionWritesDeviceRecordsToo) {
   SessionOptions options = watched();
   const std::string path = testing::TempDir() + "mindtorch_device_spill.mtrec";
   options.budget = {.policy = Budget::Policy::kSpill, .bytes = std::int64_t{2} << 20, .spill_path = path};
+  source_.batch_.device_properties = {R"({"id":0})"};
   auto session = started(options);
   for (std::uint64_t i = 1; i <= 3000; ++i) {
     OpScope op(intern("aten::mm"));
@@ -154,6 +165,7 @@ TEST_F(DeviceMappingTest, ASpillingSessionWritesDeviceRecordsToo) {
   EXPECT_EQ(counts["aten::mm"], 3000);
   EXPECT_EQ(counts["aclrtLaunchKernel"], 3000);
   EXPECT_EQ(counts["kernel"], 3000);
+  EXPECT_EQ(loaded.recording.metadata.at("deviceProperties"), R"([{"id":0}])");
 }
 
 TEST_F(DeviceMappingTest, AClockWithoutSamplesIsAnErrorThatNamesIt) {

@@ -136,6 +136,14 @@ TEST(ReferenceSource, KeepsWhatItHasWhenTheDeviceIsTakenAway) {
   EXPECT_EQ(source.stop().records.size(), 2u);
 }
 
+TEST(ReferenceSource, TellsWhatItsDevicesAre) {
+  device::Powered on({.devices = 2, .memory_bytes = 8192});
+  ReferenceSource source;
+  start(source);
+  EXPECT_THAT(source.stop().device_properties, testing::ElementsAre(R"({"id":0,"name":"reference NPU","totalGlobalMem":8192})",
+                                                                    R"({"id":1,"name":"reference NPU","totalGlobalMem":8192})"));
+}
+
 TEST(ReferenceSource, GivesEachDeviceAClockWithAtLeastTwoSamples) {
   device::Powered on({.devices = 3, .memory_bytes = 4096, .clock = {.ticks_per_ns = 0.5}});
   ReferenceSource source;

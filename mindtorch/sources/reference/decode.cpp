@@ -31,6 +31,9 @@ ReferenceDecoder::ReferenceDecoder(std::vector<std::vector<record::BracketedSamp
     record::SourceClock clock{.name = fmt::format("reference-npu:{}", i), .samples = std::move(samples[i])};
     static_cast<void>(device::clock_rate(static_cast<int>(i), &clock.nominal_ticks_per_ns));  // keeps 1 if the device is gone
     batch_.clocks.push_back(std::move(clock));
+    std::size_t free = 0, total = 0;
+    if (device::memory_info(static_cast<int>(i), &free, &total) == device::Result::kSuccess)
+      batch_.device_properties.push_back(fmt::format(R"({{"id":{},"name":"reference NPU","totalGlobalMem":{}}})", i, total));
   }
 }
 
