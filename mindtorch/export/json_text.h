@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -18,6 +19,18 @@ inline constexpr std::array<char, 200> kDigitPairs = [] {
   }
   return pairs;
 }();
+
+inline constexpr std::array<std::uint64_t, 20> kPowersOfTen = [] {
+  std::array<std::uint64_t, 20> powers{1};
+  for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = 10 * powers[i - 1];
+  return powers;
+}();
+
+constexpr std::size_t decimal_digits(std::uint64_t value) {
+  value |= 1;  // 0 has a digit too; no power of ten above 1 is odd
+  const std::size_t guess = static_cast<std::size_t>(std::bit_width(value)) * 1233 >> 12;  // 4096/1233 is about log2(10)
+  return guess + (value >= kPowersOfTen[guess] ? 1 : 0);
+}
 
 // A position in a buffer. Every call writes and moves on; nothing is checked: the caller reserves for the longest text it can write.
 class JsonCursor {
@@ -41,21 +54,18 @@ class JsonCursor {
     return *this;
   }
 
+  // From the last digit to the first, in place.
   JsonCursor& number(std::uint64_t value) {
-    std::array<char, 20> digits;
-    char* first = digits.data() + digits.size();
-    while (value >= 100) {
-      first -= 2;
-      std::memcpy(first, &kDigitPairs[2 * (value % 100)], 2);
-      value /= 100;
-    }
+    char* const end = at_ + decimal_digits(value);
+    at_ = end;
+    char* first = end;
+    for (; value >= 100; value /= 100) std::memcpy(first -= 2, &kDigitPairs[2 * (value % 100)], 2);
     if (value >= 10) {
-      first -= 2;
-      std::memcpy(first, &kDigitPairs[2 * value], 2);
+      std::memcpy(first - 2, &kDigitPairs[2 * value], 2);
     } else {
-      *--first = static_cast<char>('0' + value);
+      first[-1] = static_cast<char>('0' + value);
     }
-    return bytes({first, static_cast<std::size_t>(digits.data() + digits.size() - first)});
+    return *this;
   }
 
   JsonCursor& number(std::int64_t value) {

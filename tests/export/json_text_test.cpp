@@ -32,6 +32,17 @@ TEST(JsonCursor, integers_of_every_length_and_sign) {
   EXPECT_EQ(written([&](JsonCursor& c) { c.number(kMost); }), fmt::format("{}", kMost));
 }
 
+TEST(JsonCursor, numbers_around_powers_of_ten_and_two) {
+  for (std::uint64_t power = 1; power < 10'000'000'000'000'000'000U; power *= 10) {
+    for (const std::uint64_t value : {power - 1, power, power + 1})
+      EXPECT_EQ(written([&](JsonCursor& c) { c.number(value); }), fmt::format("{}", value));
+  }
+  for (int bit = 0; bit < 64; ++bit) {
+    const std::uint64_t value = std::uint64_t{1} << bit;
+    EXPECT_EQ(written([&](JsonCursor& c) { c.number(value); }), fmt::format("{}", value));
+  }
+}
+
 TEST(JsonCursor, times_have_exactly_three_decimals) {
   EXPECT_EQ(written([](JsonCursor& c) { c.micros(0); }), "0.000");
   EXPECT_EQ(written([](JsonCursor& c) { c.micros(7); }), "0.007");
