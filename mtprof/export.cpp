@@ -2,16 +2,15 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <filesystem>
 #include <memory>
 
 #include "mindtorch/analyze/analysis.h"
-#include "mindtorch/base/error.h"
 #include "mindtorch/base/text.h"
 #include "mindtorch/export/export_trace.h"
 #include "mindtorch/export/html/memory_timeline_writer.h"
 #include "mindtorch/export/stacks/stacks_writer.h"
+#include "mindtorch/trace/text.h"
 #include "mtprof/commands.h"
 #include "mtprof/loading.h"
 #include "mtprof/progress.h"
@@ -27,21 +26,6 @@ struct Arguments {
   std::string metric = std::string(exporter::kDefaultMetric);
   bool json = false;
 };
-
-// "npu:1", "cpu".
-trace::Device parse_device(std::string_view text) {
-  const std::size_t colon = std::min(text.find(':'), text.size());
-  const std::string_view type = text.substr(0, colon), number = text.substr(std::min(text.size(), colon + 1));
-  trace::Device device;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), device.index);
-  const bool is_number = number.empty() || (error == std::errc() && end == number.data() + number.size());
-  if (type == "npu") device.type = trace::DeviceType::kNpu;
-  if (type == "cuda") device.type = trace::DeviceType::kCuda;
-  if (!is_number || (type != "cpu" && type != "npu" && type != "cuda")) {
-    throw_error<InvalidArgument>("mtprof.export", "'{}' is no device; say cpu, npu:0 or cuda:0", text);
-  }
-  return device;
-}
 
 void write_one(const analyze::Analysis& analysis, const Arguments& arguments, const std::string& path) {
   if (path.ends_with(".svg")) {
@@ -64,7 +48,8 @@ int run_export(const Arguments& arguments) {
   }
   if (!arguments.memory_timeline.empty()) {
     const trace::Device device =
-        arguments.device.empty() ? exporter::default_memory_device(loaded.recording) : parse_device(arguments.device);
+        arguments.device.empty() ? exporter::default_memory_device(loaded.recording) : trace::parse_device(arguments.device);
+    const Progress progress(fmt::format("writing {}", arguments.memory_timeline));
     exporter::write_memory_timeline(analysis, device, arguments.memory_timeline);
     written.push_back(arguments.memory_timeline);
   }

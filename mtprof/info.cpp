@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <memory>
@@ -10,9 +11,11 @@
 #include "mindtorch/analyze/analysis.h"
 #include "mindtorch/analyze/memory_timeline.h"
 #include "mindtorch/analyze/steps.h"
+#include "mindtorch/analyze/temporal_breakdown.h"
 #include "mindtorch/base/text.h"
 #include "mindtorch/export/category.h"
 #include "mindtorch/export/markup.h"
+#include "mindtorch/trace/text.h"
 #include "mtprof/commands.h"
 #include "mtprof/loading.h"
 
@@ -78,10 +81,39 @@ std::string one_line(std::string_view text) {
 
 void print_line(std::string_view label, const std::string& text) { fmt::print("  {:<9} {}\n", label, text); }
 
+void print_devices(const Recording& recording) {
+  for (const analyze::TemporalBreakdown& device : analyze::temporal_breakdown(recording)) {
+    const auto share = [&](std::int64_t ns) {
+      return 100 * static_cast<double>(ns) / static_cast<double>(std::max<std::int64_t>(1, device.span_ns));
+    };
+    print_line("device", fmt::format("{}: {:.3f} ms, {:.1f} % computing, {:.1f} % other work, {:.1f} % idle", device_text(device.device),
+                                     static_cast<double>(device.span_ns) / 1e6, share(device.compute_ns), share(device.non_compute_ns),
+                                     share(device.idle_ns)));
+  }
+}
+
+struct CategoryPeak {
+  std::string_view category;
+  std::int64_t bytes = 0;
+};
+
+// Of the categories that held anything.
+std::vector<CategoryPeak> category_peaks(const analyze::MemoryTimeline& timeline) {
+  std::vector<CategoryPeak> peaks;
+  for (std::size_t c = 0; c < timeline.category_peaks.size(); ++c) {
+    if (timeline.category_peaks[c] > 0)
+      peaks.push_back({trace::memory_category_name(static_cast<trace::MemoryCategory>(c)), timeline.category_peaks[c]});
+  }
+  return peaks;
+}
+
 void print_memory(const analyze::Analysis& analysis) {
   for (const trace::Device device : analyze::memory_devices(analysis.recording())) {
     const analyze::MemoryTimeline timeline = analyze::memory_timeline(analysis, device);
-    print_line("memory", fmt::format("{}: peak {} bytes, {} changes", device_text(device), timeline.peak, timeline.entries.size()));
+    std::string peaks;
+    for (const CategoryPeak& peak : category_peaks(timeline)) peaks += fmt::format(", {} {}", peak.category, peak.bytes);
+    print_line("memory",
+               fmt::format("{}: peak {} bytes{}; {} changes", device_text(device), timeline.peak, peaks, timeline.entries.size()));
   }
 }
 
@@ -103,6 +135,7 @@ void print_text(const std::string& file, const Loaded& loaded) {
     print_line("step", fmt::format("{}: {:.3f} ms, {} host events, {:.3f} ms device work", step.number,
                                    static_cast<double>(step.duration_ns) / 1e6, step.events, static_cast<double>(step.device_ns) / 1e6));
   }
+  print_devices(recording);
   print_memory(analysis);
   for (const trace::ClockDomain& clock : recording.clock.domains)
     print_line("clock", fmt::format("{}: within {} ns", clock.name, clock.error_bound_ns));
@@ -149,10 +182,18 @@ void print_json(const std::string& file, const Loaded& loaded) {
                return fmt::format("{{\"number\":{},\"start_ns\":{},\"duration_ns\":{},\"events\":{},\"device_ns\":{}}}", step.number,
                                   step.start_ns, step.duration_ns, step.events, step.device_ns);
              }));
-  fmt::print("\"losses\":{},", json_list(recording.losses, [](const trace::Loss& loss) {
-               return fmt::format("{{\"reason\":\"{}\",\"count\":{},\"where\":{},\"detail\":{}}}", trace::loss_reason_name(loss.reason),
-                                  loss.count, json_quoted(loss.where), json_quoted(loss.detail));
+  fmt::print("\"devices\":{},", json_list(analyze::temporal_breakdown(recording), [](const analyze::TemporalBreakdown& device) {
+               return fmt::format("{{\"device\":\"{}\",\"span_ns\":{},\"compute_ns\":{},\"non_compute_ns\":{},\"idle_ns\":{}}}",
+                                  device_text(device.device), device.span_ns, device.compute_ns, device.non_compute_ns, device.idle_ns);
              }));
+  fmt::print("\"memory\":{},", json_list(analyze::memory_devices(recording), [&](trace::Device device) {
+               const analyze::MemoryTimeline timeline = analyze::memory_timeline(analysis, device);
+               return fmt::format("{{\"device\":\"{}\",\"peak_bytes\":{},\"category_peaks\":{}}}", device_text(device), timeline.peak,
+                                  json_object(
+                                      category_peaks(timeline), [](const CategoryPeak& peak) { return peak.category; },
+                                      [](const CategoryPeak& peak) { return peak.bytes; }));
+             }));
+  fmt::print("\"losses\":{},", json_list(recording.losses, trace::loss_json));
   fmt::print("\"metadata\":{},\"skipped\":{}}}\n",
              json_object(
                  recording.metadata, [](const auto& entry) { return entry.first; }, [](const auto& entry) { return entry.second; }),

@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
 #include <exception>
+#include <system_error>
 
 #include "mtprof/commands.h"
 
@@ -29,7 +32,9 @@ int main(int argc, char** argv) {
     return program.exit(error) == 0 ? 0 : kUsage;
   }
   try {
-    return run();
+    const int status = run();
+    if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category(), "cannot write the result");
+    return status;
   } catch (const std::exception& error) {
     fmt::print(stderr, "mtprof: {}\n", error.what());
     return kFailure;

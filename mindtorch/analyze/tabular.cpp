@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <iterator>
 #include <optional>
 
 #include "mindtorch/analyze/tabular_text.h"
 #include "mindtorch/base/text.h"
+#include "mindtorch/trace/text.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -27,10 +27,7 @@ Value device_name(const std::optional<trace::Device>& device) {
 
 std::string losses_json(const std::vector<trace::Loss>& losses) {
   std::string out = "[";
-  for (const trace::Loss& loss : losses) {
-    fmt::format_to(std::back_inserter(out), "{}{{\"reason\":\"{}\",\"count\":{},\"where\":{},\"detail\":{}}}", out.size() > 1 ? "," : "",
-                   trace::loss_reason_name(loss.reason), loss.count, json_quoted(loss.where), json_quoted(loss.detail));
-  }
+  for (const trace::Loss& loss : losses) out += (out.size() > 1 ? "," : "") + trace::loss_json(loss);
   return out + "]";
 }
 

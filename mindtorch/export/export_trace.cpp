@@ -9,6 +9,7 @@
 #include "mindtorch/export/perfetto/perfetto_writer.h"
 #include "mindtorch/export/speedscope/speedscope_writer.h"
 #include "mindtorch/export/stacks/stacks_writer.h"
+#include "mindtorch/export/tabular/tabular_writer.h"
 #include "mindtorch/trace/file.h"
 
 namespace mindtorch::exporter {
@@ -43,6 +44,10 @@ const std::vector<Writer>& writers() {
       {{".et.json.gz", "Chakra execution trace, compressed"}, write_execution_trace},
       {{".svg", "flame graph"}, write_flame_graph_of},
       {{".collapsed", "collapsed stacks"}, write_collapsed_stacks_of},
+      {{".averages.json", "averages by name"}, write_averages_json},
+      {{".averages.csv", "averages by name"}, write_averages_csv},
+      {{".events.json", "list of events"}, write_events_json},
+      {{".events.csv", "list of events"}, write_events_csv},
       {{".mtrec", "recording"}, write_recording},
   };
   return all;

@@ -136,6 +136,11 @@ class Profile {
   // another metric.
   void export_stacks(const std::string& path, std::string_view metric = "self_cpu_time_total") const;
 
+  // What lay in memory at each moment, by category: ".html" (a page that draws itself), ".json", ".json.gz", ".raw.json.gz" as torch writes
+  // them. `device` is "cpu", "npu:0", "cuda:1"; not said: the first accelerator that reported memory, else the CPU. Throws InvalidArgument
+  // with torch's text unless record_shapes, profile_memory and with_stack are on, and for a device that is none.
+  void export_memory_timeline(const std::string& path, std::optional<std::string_view> device = std::nullopt) const;
+
   // Events that are missing and why.
   std::vector<trace::Loss> losses() const { return recording()->losses; }
   const Overhead& overhead() const noexcept { return overhead_; }
@@ -146,6 +151,7 @@ class Profile {
 
   // Throws torch's AssertionFailed "Profiler must be initialized before <doing>".
   void require_prepared(std::string_view doing) const;
+  void require_memory_options() const;
 
   ProfilerAction scheduled_action(std::int64_t step) const;
   void transit(ProfilerAction from, std::optional<ProfilerAction> to, FirstFailure& failure);

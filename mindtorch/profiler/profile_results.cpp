@@ -3,9 +3,11 @@
 #include "mindtorch/base/error.h"
 #include "mindtorch/export/chrome/chrome_writer.h"
 #include "mindtorch/export/export_trace.h"
+#include "mindtorch/export/html/memory_timeline_writer.h"
 #include "mindtorch/export/output.h"
 #include "mindtorch/export/perfetto/perfetto_writer.h"
 #include "mindtorch/profiler/profile.h"
+#include "mindtorch/trace/text.h"
 
 namespace mindtorch::profiler {
 
@@ -45,6 +47,25 @@ void Profile::export_stacks(const std::string& path, std::string_view metric) co
   const auto analysis = checked_analysis("exporting stacks");
   if (!options_.with_stack) throw AssertionFailed("export_stacks() requires with_stack=True");
   exporter::write_output(path, analyze::collapsed_text(analyze::collapsed_stacks(*analysis, metric)));
+}
+
+void Profile::require_memory_options() const {
+  std::string missing;
+  const auto require = [&](bool on, std::string_view option) {
+    if (!on) missing += fmt::format("{}{}=True", missing.empty() ? "" : ", ", option);
+  };
+  require(options_.record_shapes, "record_shapes");
+  require(options_.profile_memory, "profile_memory");
+  require(options_.with_stack, "with_stack");
+  if (!missing.empty()) throw InvalidArgument(missing + " required for memory profiling.");
+}
+
+void Profile::export_memory_timeline(const std::string& path, std::optional<std::string_view> device) const {
+  require_memory_options();
+  if (!trace_id_) throw AssertionFailed("Profiler and kineto_results must be initialized for memory profiling");
+  const auto cycle = checked_cycle("exporting memory timeline");
+  const trace::Device chosen = device ? trace::parse_device(*device) : exporter::default_memory_device(*cycle);
+  exporter::write_memory_timeline(analyze::Analysis(cycle), chosen, path);
 }
 
 }  // namespace mindtorch::profiler

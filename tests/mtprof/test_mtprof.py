@@ -81,7 +81,9 @@ def test_a_chrome_trace_and_the_recording_it_was_made_from_give_the_same_table(m
 
 
 def test_export_writes_every_format_it_names(mtprof, samples, tmp_path):
-    suffixes = [".json", ".json.gz", ".pftrace", ".pftrace.gz", ".speedscope.json", ".svg", ".collapsed", ".mtrec"]
+    listed = mtprof("export", "--help").stdout.split("Formats, by suffix:")[1]
+    suffixes = [line.split()[0] for line in listed.splitlines() if line.strip()]
+    assert {".json", ".pftrace", ".speedscope.json", ".svg", ".averages.csv", ".events.json", ".mtrec"} <= set(suffixes)
     outputs = [argument for suffix in suffixes for argument in ("-o", tmp_path / f"out{suffix}")]
     report = json.loads(mtprof("export", samples / "full.mtrec", *outputs, "--memory-timeline", tmp_path / "memory.html", "--json").stdout)
     assert len(report["files"]) == len(suffixes) + 1
@@ -99,6 +101,17 @@ def test_memory_timeline_files_have_torchs_form(mtprof, samples, tmp_path):
     changes = json.loads(gzip.decompress((tmp_path / "m.raw.json.gz").read_bytes()))
     assert all(len(change) == 4 and change[1] in (1, 2, 3, 4) and 0 <= change[3] < 8 for change in changes)
     assert sum(change[2] for change in changes) == sum(sizes[-1])
+
+
+def test_info_tells_what_devices_and_memory_did(mtprof, samples):
+    info = json.loads(mtprof("info", samples / "npu.mtrec", "--json").stdout)
+    (device,) = info["devices"]
+    assert device["device"] == "NPU 0"
+    assert device["span_ns"] == device["compute_ns"] + device["non_compute_ns"] + device["idle_ns"] > device["compute_ns"] > 0
+    assert "% computing" in mtprof("info", samples / "npu.mtrec").stdout
+    (memory,) = json.loads(mtprof("info", samples / "full.mtrec", "--json").stdout)["memory"]
+    assert memory == {"device": "CPU", "peak_bytes": 6120, "category_peaks": {"PARAMETER": 4096, "ACTIVATION": 1024, "UNKNOWN": 1000}}
+    assert "peak 6120 bytes, PARAMETER 4096" in mtprof("info", samples / "full.mtrec").stdout
 
 
 def test_validate_accepts_our_traces_and_names_torchs_faults(mtprof, samples, torch_trace):
@@ -135,7 +148,19 @@ def test_failures_are_status_1_and_name_the_file(mtprof, samples, tmp_path):
     (tmp_path / "text.json").write_text("hello")
     assert "not a Chrome trace" in mtprof("info", tmp_path / "text.json", status=1).stderr
     assert "no format" in mtprof("export", samples / "cpu.json", "-o", tmp_path / "x.docx", status=1).stderr
+    assert "'FunctionEventAvg' object has no attribute 'zz'" in mtprof("table", samples / "cpu.json", "--sort-by", "zz", status=1).stderr
+    assert (
+        "'gpu' is no device"
+        in mtprof("export", samples / "full.mtrec", "--memory-timeline", tmp_path / "m.json", "--device", "gpu", status=1).stderr
+    )
     assert "missing/x.json" in mtprof("export", samples / "cpu.json", "-o", tmp_path / "missing" / "x.json", status=1).stderr
+
+
+def test_a_result_that_cannot_be_written_is_a_failure(program, samples):
+    with open("/dev/full", "w") as full:
+        result = subprocess.run([program("mtprof"), "info", samples / "cpu.json"], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert result.returncode == 1
+    assert b"No space left on device" in result.stderr
 
 
 def test_nothing_but_the_result_goes_to_a_pipe_and_a_terminal_stays_clean(program, samples):

@@ -9,6 +9,7 @@
 
 #include "mindtorch/base/text.h"
 #include "mindtorch/export/category.h"
+#include "mindtorch/trace/text.h"
 
 namespace mindtorch::exporter::chrome {
 namespace {
@@ -62,11 +63,6 @@ class OwnHeader {
   std::string text_ = "{";
 };
 
-std::string loss_json(const trace::Loss& loss) {
-  return fmt::format(R"({{"reason":"{}","count":{},"where":{},"detail":{}}})", trace::loss_reason_name(loss.reason), loss.count,
-                     json_quoted(loss.where), json_quoted(loss.detail));
-}
-
 std::string clock_json(const trace::ClockDomain& clock) {
   return fmt::format(R"({{"name":{},"ticks_per_second":{:.17g},"error_bound_ns":{},"samples":{}}})", json_quoted(clock.name),
                      clock.ticks_per_second, clock.error_bound_ns, clock.samples);
@@ -88,7 +84,7 @@ std::string own_header(const trace::Recording& recording, const Layout& layout, 
   header.value("window_ns", fmt::format("[{},{}]", recording.clock.start_ns, recording.clock.end_ns));
   header.value("devices_known", devices_known ? "true" : "false");
   header.list("activities", recording.options.activities, [](trace::DeviceType type) { return fmt::format("{}", static_cast<int>(type)); });
-  header.list("losses", recording.losses, loss_json);
+  header.list("losses", recording.losses, trace::loss_json);
   header.list("clocks", recording.clock.domains, clock_json);
   header.list("rows", layout.rows, [&](const Row& row) { return row_json(row, layout, recording); });
   header.list("steps", recording.steps, [](const trace::StepMark& mark) { return fmt::format("[{},{}]", mark.time_ns, mark.step); });

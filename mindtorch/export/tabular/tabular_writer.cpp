@@ -1,0 +1,41 @@
+// The tables of analyze, streamed into files.
+#include "mindtorch/export/tabular/tabular_writer.h"
+
+#include "mindtorch/analyze/analysis.h"
+#include "mindtorch/analyze/tabular.h"
+#include "mindtorch/export/output.h"
+
+namespace mindtorch::exporter {
+namespace {
+
+// `write` is given the sink that fills the file.
+template <class Write>
+void write_file(const std::string& path, Write write) {
+  Output out(path);
+  write([&](std::string_view text) { out.append(text); });
+  out.commit();
+}
+
+}  // namespace
+
+void write_averages_json(const trace::Recording& recording, const std::string& path) {
+  const analyze::KeyAverages averages = analyze::key_averages(analyze::Analysis(recording));
+  write_file(path, [&](const analyze::TextSink& sink) { analyze::write_averages_json(averages, sink); });
+}
+
+void write_averages_csv(const trace::Recording& recording, const std::string& path) {
+  const analyze::KeyAverages averages = analyze::key_averages(analyze::Analysis(recording));
+  write_file(path, [&](const analyze::TextSink& sink) { analyze::write_averages_csv(averages, sink); });
+}
+
+void write_events_json(const trace::Recording& recording, const std::string& path) {
+  const analyze::Analysis analysis(recording);
+  write_file(path, [&](const analyze::TextSink& sink) { analyze::write_events_json(analysis.events(), sink); });
+}
+
+void write_events_csv(const trace::Recording& recording, const std::string& path) {
+  const analyze::Analysis analysis(recording);
+  write_file(path, [&](const analyze::TextSink& sink) { analyze::write_events_csv(analysis.events(), sink); });
+}
+
+}  // namespace mindtorch::exporter

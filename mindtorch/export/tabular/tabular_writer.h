@@ -1,0 +1,18 @@
+// Averages and events as JSON and CSV files, for spreadsheets and scripts.
+#pragma once
+
+#include <string>
+
+#include "mindtorch/trace/recording.h"
+
+namespace mindtorch::exporter {
+
+// The averages by name and device. Columns are those of analyze/tabular.h. Throw IoError.
+void write_averages_json(const trace::Recording& recording, const std::string& path);
+void write_averages_csv(const trace::Recording& recording, const std::string& path);
+
+// Every event, streamed.
+void write_events_json(const trace::Recording& recording, const std::string& path);
+void write_events_csv(const trace::Recording& recording, const std::string& path);
+
+}  // namespace mindtorch::exporter
