@@ -29,6 +29,7 @@ globals().update(_C.ops)
 globals().update(_C.dtypes)
 
 from mindtorch_v2 import _tensor as _tensor  # completes Tensor
+from mindtorch_v2._creation import *  # noqa: F403
 from mindtorch_v2._functions import *  # noqa: F403
 from mindtorch_v2._tensor_str import set_printoptions
 from mindtorch_v2.autograd.grad_mode import enable_grad, no_grad, set_grad_enabled

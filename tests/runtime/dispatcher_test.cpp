@@ -135,6 +135,22 @@ TEST(Dispatcher, BoxedCallsFillInDefaultsAndCheckTypes) {
   EXPECT_EQ(Library::get().find("aten::nothing"), nullptr);
 }
 
+TEST(Dispatcher, BoxedCallsTakeGenerators) {
+  OpBase* uniform = Library::get().find("aten::uniform_");
+  ASSERT_NE(uniform, nullptr);
+  const auto draw = [&](Value generator) {
+    const Tensor x = zeros({3});
+    uniform->call_boxed(ValueVector{x, 0.0, 1.0, std::move(generator)});
+    return x.to_vector<double>();
+  };
+  Generator first(5), second(5);
+  const std::vector<double> numbers = draw(&first);
+  EXPECT_EQ(numbers, draw(&second));
+  EXPECT_NE(numbers, draw(&second));
+  EXPECT_NE(numbers, draw(std::monostate()));
+  EXPECT_THAT(error_of([&] { draw(1.5); }), HasSubstr("argument 'generator' (position 4) must be Generator?, not float"));
+}
+
 TEST(Dispatcher, AWriteBumpsTheVersionSharedByViews) {
   const Tensor x = zeros({4});
   const Tensor view = x.view({2, 2});

@@ -110,6 +110,16 @@ TEST(DimVector, GrowsBeyondItsInlineRoom) {
   EXPECT_EQ(to_string(copy), "[1, 2]");
 }
 
+TEST(Tensor, ForeignObjectsStandForOneTensorOnly) {
+  const Tensor x = zeros({2});
+  int object = 0;
+  EXPECT_EQ(x.impl()->foreign_object(), nullptr);
+  x.impl()->set_foreign_object(&object);
+  EXPECT_EQ(x.view({2, 1}).impl()->foreign_object(), nullptr);
+  EXPECT_EQ(x.add_(1).impl()->foreign_object(), &object);
+  x.impl()->set_foreign_object(nullptr);
+}
+
 TEST(Device, NamesAreParsedAndPrinted) {
   EXPECT_EQ(Device("npu:1").str(), "npu:1");
   EXPECT_EQ(Device("cpu"), Device());

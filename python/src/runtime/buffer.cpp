@@ -39,6 +39,19 @@ struct HeldBuffer {
   }
 };
 
+// Tensors know no memory that must not be written to.
+void warn_if_read_only(PyObject* object) {
+  Py_buffer view;
+  if (PyObject_GetBuffer(object, &view, PyBUF_STRIDES) != 0) throw nb::python_error();
+  const bool is_read_only = view.readonly != 0;
+  PyBuffer_Release(&view);
+  if (is_read_only && PyErr_WarnEx(PyExc_UserWarning,
+                                   "The given array is not writable, and tensors of memory that must not be written to do not exist: "
+                                   "writing to this tensor changes the array all the same. Copy the array to protect it.",
+                                   1) != 0)
+    throw nb::python_error();
+}
+
 std::string_view array_type(ScalarType type) {
   switch (type) {
     case ScalarType::kUint8: return "|u1";
@@ -115,7 +128,12 @@ void bind_numpy(nb::module_& module) {
       },
       nb::arg("tensor"), nb::arg("force"));
   module.def(
-      "from_buffer", [](nb::handle object) { return tensor_from_buffer(object.ptr()); }, nb::arg("object"));
+      "from_buffer",
+      [](nb::handle object) {
+        warn_if_read_only(object.ptr());
+        return tensor_from_buffer(object.ptr());
+      },
+      nb::arg("object"));
 }
 
 }  // namespace mindtorch::python

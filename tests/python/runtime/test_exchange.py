@@ -2,6 +2,7 @@
 
 import array
 import gc
+import warnings
 
 import mindtorch_v2 as torch
 import numpy as np
@@ -133,3 +134,21 @@ def test_dlpack_shares_memory_with_torch(kind):
     del theirs, mine
     gc.collect()
     assert back.shape == (3, 2)
+
+
+def test_memory_that_must_not_be_written_to_is_warned_about():
+    source = np.arange(3.0)
+    source.flags.writeable = False
+    with pytest.warns(UserWarning, match="not writable"):
+        torch.from_numpy(source)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert torch.tensor(source).tolist() == [0.0, 1.0, 2.0]
+
+
+def test_numpys_numbers_may_stand_on_the_left():
+    x = torch.ones(2)
+    for number in (np.float64(3.0), np.float32(3.0), np.int64(3)):
+        for result in (number * x, number + x - 0, number - x + 1):
+            assert isinstance(result, torch.Tensor)
