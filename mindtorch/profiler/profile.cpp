@@ -142,8 +142,14 @@ void Profile::end_step() {
 
 void Profile::begin_step() {
   if (phase_ != Phase::kRunning) return;
-  recorder_->mark_step(step_num_);
+  mark_step();
   if (record_steps_) recorder_->open_step_scope(step_num_);
+}
+
+void Profile::mark_step() {
+  if (marked_step_ && step_num_ <= *marked_step_) return;
+  recorder_->mark_step(step_num_);
+  marked_step_ = step_num_;
 }
 
 }  // namespace mindtorch::profiler

@@ -85,6 +85,11 @@ class Profile {
   bool running() const noexcept { return started_; }                         // between start() and stop()
   bool recording_now() const noexcept { return phase_ == Phase::kRunning; }  // and events are being recorded
   std::int64_t step_num() const noexcept { return step_num_; }
+  // For drivers that count steps themselves: step() goes on from here. Events of a number that was passed already belong to the highest
+  // one so far. Throws InvalidArgument if negative.
+  void set_step_num(std::int64_t step);
+  // From the next step on; empty: every step is recorded.
+  void set_schedule(Schedule schedule);
   ProfilerAction current_action() const noexcept { return current_action_; }
   bool record_steps() const noexcept { return record_steps_; }  // there is a schedule, so steps are scopes
   const ProfileOptions& options() const noexcept { return options_; }
@@ -157,6 +162,8 @@ class Profile {
   void transit(ProfilerAction from, std::optional<ProfilerAction> to, FirstFailure& failure);
   void end_step();
   void begin_step();
+  // Steps of a trace increase; one that does not is no new step.
+  void mark_step();
   // Adds to warnings(); false if it is there already.
   bool remember(const std::string& text);
   void warn_about_options();
@@ -175,6 +182,7 @@ class Profile {
   trace::KindSet wanted_kinds_;
   bool record_steps_ = false;
   std::int64_t step_num_ = 0;
+  std::optional<std::int64_t> marked_step_;  // of the present trace
   ProfilerAction current_action_ = ProfilerAction::kNone;
   Phase phase_ = Phase::kIdle;
   bool started_ = false;

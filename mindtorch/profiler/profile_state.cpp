@@ -1,6 +1,8 @@
 // Profile: what it says about itself: warnings, metadata, device.
 #include <algorithm>
+#include <utility>
 
+#include "mindtorch/base/error.h"
 #include "mindtorch/base/text.h"
 #include "mindtorch/profiler/profile.h"
 
@@ -41,6 +43,16 @@ void Profile::warn_about_options() {
 void Profile::warn_about_problems(FirstFailure& failure) {
   for (const std::string& problem : recorder_->problems())
     if (remember(problem)) failure.attempt([&] { warn(WarningCategory::kUser, problem); });
+}
+
+void Profile::set_step_num(std::int64_t step) {
+  if (step < 0) throw_error<InvalidArgument>("profiler.set_step_num", "a step number must not be negative, got {}", step);
+  step_num_ = step;
+}
+
+void Profile::set_schedule(Schedule schedule) {
+  record_steps_ = static_cast<bool>(schedule);
+  options_.schedule = std::move(schedule);
 }
 
 std::optional<std::string> Profile::use_device() const {

@@ -38,7 +38,7 @@ void Profile::start_trace() {
   FirstFailure failure;
   if (phase_ == Phase::kIdle) failure.attempt([&] { prepare(); });
   if (phase_ == Phase::kPrepared) failure.attempt([&] { start_prepared(); });
-  if (phase_ == Phase::kRunning) failure.attempt([&] { recorder_->mark_step(step_num_); });
+  if (phase_ == Phase::kRunning) failure.attempt([&] { mark_step(); });
   failure.rethrow_if_any();
 }
 
@@ -83,6 +83,7 @@ void Profile::start_prepared() {
   }
   phase_ = Phase::kRunning;
   process_ = ::getpid();
+  marked_step_.reset();
   window_began_ns_ = now_ns();
   overhead_.start_ns = window_began_ns_ - before;
   warn_about_problems(failure);

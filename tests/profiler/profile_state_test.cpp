@@ -44,6 +44,39 @@ TEST_F(ProfileTest, MetadataIsAlwaysValidJson) {
   EXPECT_EQ(trace::check_invariants(*recording), "");
 }
 
+TEST_F(ProfileTest, ADriverMayCountStepsItself) {
+  auto profile = make({.schedule = scripted("RRRRRRRRR")});
+  profile->start();
+  profile->set_step_num(4);
+  profile->step();
+  EXPECT_EQ(profile->step_num(), 5);
+  profile->set_step_num(4);
+  profile->step();
+  CallLog calls = script_.take();
+  std::erase_if(calls, [](const std::string& call) { return !call.starts_with("mark") && !call.starts_with("open"); });
+  EXPECT_THAT(calls, ElementsAre("mark 0", "open 0", "mark 5", "open 5", "open 5")) << "a step that was marked is not marked again";
+  EXPECT_THROW(profile->set_step_num(-1), InvalidArgument);
+}
+
+TEST_F(ProfileTest, EachTraceMarksItsStepsAnew) {
+  auto profile = make({});
+  for (int i = 0; i < 2; ++i) {
+    profile->start();
+    profile->stop();
+  }
+  const CallLog calls = script_.take();
+  EXPECT_EQ(std::count(calls.begin(), calls.end(), "mark 0"), 2);
+}
+
+TEST_F(ProfileTest, ANewScheduleCountsFromTheNextStep) {
+  auto profile = make({});
+  profile->start();
+  profile->set_schedule(scripted("RN"));
+  EXPECT_TRUE(profile->record_steps());
+  profile->step();
+  EXPECT_EQ(profile->current_action(), ProfilerAction::kNone);
+}
+
 TEST_F(ProfileTest, TheDeviceIsTheOneTorchWouldName) {
   EXPECT_EQ(make({.activities = {Activity::kCpu}})->use_device(), std::nullopt);
   EXPECT_EQ(make({.activities = {Activity::kCpu, Activity::kNpu}})->use_device(), "npu");
