@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 
 from mindtorch_v2._C import record_function
+from mindtorch_v2.autograd._vendor_tools import emit_itt, emit_nvtx, load_nvprof, parse_nvprof_trace
 from mindtorch_v2.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg, MemRecordsAcc
 from mindtorch_v2.profiler._enums import ProfilerActivity
+from mindtorch_v2.profiler._kineto_profile import _KinetoProfile
 from mindtorch_v2.profiler._step_tracker import KinetoStepTracker
 from mindtorch_v2.profiler._warnings import warn
-from mindtorch_v2.profiler.profiler import _KinetoProfile, supported_activities
+from mindtorch_v2.profiler.profiler import supported_activities
 
 __all__ = [
     "EnforceUnique",
@@ -252,48 +254,6 @@ class profile:
 
     def total_average(self):
         return self.function_events.total_average()
-
-
-class _Unsupported:
-    """Markers for another vendor's profiler, which does not see this package's ops."""
-
-    _name = ""
-
-    def __init__(self, enabled=True, record_shapes=False):
-        self.enabled = enabled
-        self.entered = False
-        self.record_shapes = record_shapes
-
-    def __enter__(self):
-        if not self.enabled:
-            return None
-        raise RuntimeError(
-            f"emit_{self._name.lower()}() is not supported: mindtorch_v2 emits no {self._name} ranges. "
-            "Record with mindtorch_v2.profiler.profile and open the trace in Perfetto instead."
-        )
-
-    def __exit__(self, exc_type, exc_val, exc_tb):
-        return False
-
-
-class emit_nvtx(_Unsupported):
-    """torch: every op becomes an NVTX range. Not here: entering it raises RuntimeError, unless `enabled` is False."""
-
-    _name = "NVTX"
-
-
-class emit_itt(_Unsupported):
-    """torch: every op becomes an ITT range. Not here: entering it raises RuntimeError, unless `enabled` is False."""
-
-    _name = "ITT"
-
-
-def load_nvprof(path):
-    """torch: reads a file of nvprof, a tool that no longer exists. Raises RuntimeError."""
-    raise RuntimeError(f"{path!r} cannot be read: files of nvprof are not supported. mtprof reads Chrome traces and its own files.")
-
-
-parse_nvprof_trace = load_nvprof
 
 
 class EnforceUnique:

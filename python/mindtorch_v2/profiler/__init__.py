@@ -9,10 +9,8 @@ from mindtorch_v2.profiler._enums import DeviceType, ProfilerAction, ProfilerAct
 from mindtorch_v2.profiler._event_list import EventList
 from mindtorch_v2.profiler._execution_trace import ExecutionTraceObserver
 from mindtorch_v2.profiler._hosts import status
+from mindtorch_v2.profiler._kineto_profile import _KinetoProfile as _KinetoProfile
 from mindtorch_v2.profiler._step_tracker import KinetoStepTracker
-from mindtorch_v2.profiler.profiler import (
-    _KinetoProfile as _KinetoProfile,
-)
 from mindtorch_v2.profiler.profiler import (
     profile,
     schedule,

@@ -1,19 +1,14 @@
 """torch.profiler's profile, schedule and handlers. The state machine behind them is C++ (mindtorch/profiler)."""
 
-import json
 import os
 import socket
 import time
 from abc import ABC, abstractmethod
 
 from mindtorch_v2 import _C
-from mindtorch_v2.profiler._config import warn_without_effect
-from mindtorch_v2.profiler._distributed import distributed_info
 from mindtorch_v2.profiler._enums import ProfilerAction
-from mindtorch_v2.profiler._event_list import EventList
 from mindtorch_v2.profiler._execution_trace import ExecutionTraceObserver
-from mindtorch_v2.profiler._garbage_collection import GarbageCollection
-from mindtorch_v2.profiler._hosts import activate_hosts
+from mindtorch_v2.profiler._kineto_profile import _KinetoProfile
 from mindtorch_v2.profiler._step_tracker import KinetoStepTracker
 from mindtorch_v2.profiler._warnings import warn
 
@@ -48,200 +43,6 @@ class _ITraceObserver(ABC):
     @abstractmethod
     def cleanup(self):
         """When the profile's `with` block ends."""
-
-
-def _parse_activities(activities):
-    """The activities of a mixed list, and the names of event groups that dictionaries in it limit an activity to."""
-    parsed, filters = [], {}
-    for item in activities:
-        if isinstance(item, dict):
-            for activity, names in item.items():
-                parsed.append(activity)
-                filters[activity] = set(names)  # no names: nothing of it
-        else:
-            parsed.append(item)
-    return parsed, filters
-
-
-class _KinetoProfile(_C.Profile):
-    """A profile without steps: start() records, stop() ends it. `profile` adds steps and schedules.
-
-    Args:
-        activities: ProfilerActivity members or their names; None: supported_activities(). A dict {activity: names} keeps only these
-            groups of its events, by torch's names: "CPU_OP", "USER_ANNOTATION", "CONCURRENT_KERNEL", "GPU_MEMCPY", ...
-        record_shapes: keep sizes, strides and types of the arguments of ops.
-        profile_memory: keep allocations and frees.
-        with_stack: keep the Python stack of ops and scopes.
-        with_flops: estimate floating point operations; needs shapes, so they are kept too.
-        with_modules: record calls of modules as scopes.
-        experimental_config: an _ExperimentalConfig.
-        execution_trace_observer: an object with start(), stop() and cleanup().
-        acc_events: keep the events of all cycles, not only of the last.
-        custom_trace_id_callback: called once a cycle, returns the id of its trace; None: a random one.
-        post_processing_timeout_s: accepted; there is no post-processing to cut short.
-    """
-
-    on_trace_ready = None
-    has_cudagraphs = False
-    mem_tl = None
-    _constructed = False
-
-    def __init__(
-        self,
-        *,
-        activities=None,
-        record_shapes=False,
-        profile_memory=False,
-        with_stack=False,
-        with_flops=False,
-        with_modules=False,
-        experimental_config=None,
-        execution_trace_observer=None,
-        acc_events=False,
-        custom_trace_id_callback=None,
-        post_processing_timeout_s=None,
-    ):
-        self._construct(
-            None,
-            activities=activities,
-            record_shapes=record_shapes,
-            profile_memory=profile_memory,
-            with_stack=with_stack,
-            with_flops=with_flops,
-            with_modules=with_modules,
-            experimental_config=experimental_config,
-            execution_trace_observer=execution_trace_observer,
-            acc_events=acc_events,
-            custom_trace_id_callback=custom_trace_id_callback,
-            post_processing_timeout_s=post_processing_timeout_s,
-        )
-
-    def _construct(self, schedule, *, activities, experimental_config, execution_trace_observer, custom_trace_id_callback, **options):
-        self.experimental_config = experimental_config
-        self.execution_trace_observer = execution_trace_observer
-        self.custom_trace_id_callback = custom_trace_id_callback
-        self._garbage_collection = GarbageCollection() if getattr(experimental_config, "record_python_gc_info", False) else None
-        self.activity_filters = {}
-        if activities is not None:
-            activities, self.activity_filters = _parse_activities(activities)
-        if experimental_config is not None:
-            warn_without_effect(experimental_config)
-        activate_hosts()
-        _C.Profile.__init__(
-            self,
-            activities=activities,
-            activity_filters=self.activity_filters,
-            schedule=schedule,
-            experimental_config=experimental_config,
-            **options,
-        )
-        self._constructed = True
-
-    def __del__(self):
-        if self._constructed and (self.running or self.recording_now):
-            warn("A profile was never stopped: what it recorded is lost.", ResourceWarning)
-
-    # Calls of the C++ side are written out where a reader, or inspect, asks for their arguments.
-
-    def start(self):
-        self.prepare_trace()
-        self.start_trace()
-
-    def stop(self):
-        self.stop_trace()
-
-    def prepare_trace(self):
-        """Everything slow, so that start_trace() is quick."""
-        super().prepare_trace()
-
-    def start_trace(self):
-        super().start_trace()
-
-    def stop_trace(self):
-        super().stop_trace()
-
-    def toggle_collection_dynamic(self, enable, activities):
-        """Switches activities of the running trace off and on."""
-        super().toggle_collection_dynamic(enable, activities)
-
-    @property
-    def profiler(self):
-        """This profile by the names of torch.autograd.profiler.profile; None before the first trace is prepared."""
-        from mindtorch_v2.autograd import profiler
-
-        return None if self.get_trace_id() is None else profiler.profile._of(self)
-
-    def _stats(self):
-        face = self.profiler
-        return None if face is None else face._stats
-
-    def _observe(self, moment):
-        """Called with "start" before the first event of a trace, "stop" after its last, "cleanup" when the `with` block ends."""
-        if moment == "start" and (info := distributed_info()) is not None:
-            self.add_metadata_json("distributedInfo", json.dumps(info))
-        for observer in (self._garbage_collection, self.execution_trace_observer):
-            if observer is not None:
-                getattr(observer, moment)()
-
-    def _trace_ready(self):
-        if self.on_trace_ready:
-            self.on_trace_ready(self)
-
-    def add_metadata(self, key, value):
-        """A text among the top-level values of the trace file."""
-        if not isinstance(value, str):
-            raise AttributeError(f"{type(value).__name__!r} object has no attribute 'replace'")
-        super().add_metadata(key, value)
-
-    def add_metadata_json(self, key, value):
-        """A value among the top-level values of the trace file; text that is not JSON is kept as a string."""
-        super().add_metadata_json(key, value)
-
-    def preset_metadata_json(self, key, value):
-        """The same, before start."""
-        super().preset_metadata_json(key, value)
-
-    def events(self):
-        """What was recorded, as an EventList of FunctionEvent objects that are made when looked at."""
-        return EventList._of_events(self._events())
-
-    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
-        """Events of one name added up, as an EventList of FunctionEventAvg rows."""
-        events = EventList._of_events(self._events("getting key averages"))
-        return events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
-
-    def export_chrome_trace(self, path, use_python_export=False):
-        """Writes the last cycle as Chrome's JSON; ".gz" is compressed, ".pftrace" is Perfetto's format. May be repeated.
-
-        There is one exporter: `use_python_export` is accepted and changes nothing.
-        """
-        self._export_chrome_trace(os.fspath(path))
-
-    def export_trace(self, path):
-        """Writes the last cycle in the format that the suffix of `path` names."""
-        self._export_trace(os.fspath(path))
-
-    def export_memory_timeline(self, path, device=None):
-        """Writes what lay in memory at each moment, by category: ".html" a page, ".json" and ".json.gz" numbers, "raw.json.gz" changes.
-
-        `device` is "cpu", "npu:0", "cuda:1"; None: the first accelerator that reported memory, else the CPU.
-        """
-        flags = ("record_shapes", "profile_memory", "with_stack")
-        missing = [f"{flag}=True" for flag in flags if not getattr(self, flag)]
-        if missing:
-            raise ValueError(f"{', '.join(missing)} required for memory profiling.")
-        self._export_memory_timeline(os.fspath(path), device)
-
-    def to_pandas(self):
-        """What was recorded as a pandas.DataFrame, one row an event."""
-        return self.events().to_pandas()
-
-    def export_stacks(self, path, metric="self_cpu_time_total"):
-        """Writes "outermost;...;innermost <microseconds>" lines, the input of flame graph tools."""
-        events = EventList._of_events(self._events("exporting stacks"))
-        if not self.with_stack:
-            raise AssertionError("export_stacks() requires with_stack=True")
-        events.export_stacks(path, metric)
 
 
 def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
@@ -324,11 +125,11 @@ class profile(_KinetoProfile):
     ):
         if use_cuda is not None:
             warn("`use_cuda` is deprecated, use `activities` argument instead", FutureWarning)
-        self.schedule = schedule or _default_schedule_fn
+        self._schedule = schedule or None
         self.on_trace_ready = on_trace_ready
         KinetoStepTracker.init_step_count(PROFILER_STEP_NAME)
         self._construct(
-            schedule or None,
+            self._schedule,
             activities=activities,
             record_shapes=record_shapes,
             profile_memory=profile_memory,
@@ -364,6 +165,16 @@ class profile(_KinetoProfile):
     def __exit__(self, exc_type, exc_val, exc_tb):
         self.close()
         KinetoStepTracker.erase_step_count(PROFILER_STEP_NAME)
+
+    @property
+    def schedule(self):
+        """Which steps are recorded; a new one counts from the next step on."""
+        return self._schedule or _default_schedule_fn
+
+    @schedule.setter
+    def schedule(self, schedule):
+        self._set_schedule(schedule)
+        self._schedule = schedule
 
     def set_custom_trace_id_callback(self, callback):
         """From the next cycle on, its traces get the ids that `callback` returns."""

@@ -22,6 +22,7 @@ bool is_op(EventKind kind) { return kind == EventKind::kOp || kind == EventKind:
 Device home(const EventHandle& handle) { return handle.event.op_device().value_or(Device{}); }
 
 bool always(const EventHandle&) { return true; }
+bool is_op_event(const EventHandle& handle) { return is_op(handle.event.kind()); }
 bool has_shapes(const EventHandle& handle) { return handle.recording().options.shapes && is_op(handle.event.kind()); }
 bool has_stack(const EventHandle& handle) {
   return handle.recording().options.stacks && (is_op(handle.event.kind()) || trace::is_user_kind(handle.event.kind()));
@@ -52,6 +53,8 @@ constexpr auto kKeys = std::to_array<Key>({
     {"end_ns", always, [](const EventHandle& h) -> nb::object { return nb::int_(h.event.end_ns()); }},
     {"duration_ns", always, [](const EventHandle& h) -> nb::object { return nb::int_(h.event.duration_ns()); }},
     {"thread_id", always, [](const EventHandle& h) -> nb::object { return nb::int_(h.event.thread_id()); }},
+    {"correlation_id", is_op_event,
+     [](const EventHandle& h) -> nb::object { return nb::int_(h.event.id()); }},  // "External id" of the trace
     {"input_shapes", has_shapes, [](const EventHandle& h) -> nb::object { return structured_shapes(h); }},
     {"stack", has_stack, [](const EventHandle& h) -> nb::object { return to_python(h.event.stack()); }},
     {"cpu_memory_allocated_before", has_memory<DeviceType::kCpu>, memory<&analyze::MemorySpan::before>},

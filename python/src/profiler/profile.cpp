@@ -50,6 +50,10 @@ void def_recording(Class& type) {
           "step", [](PythonProfile& self) { self->step(); }, "The next step begins.")
       .def("stop", [](PythonProfile& self) { self->stop(); })
       .def(
+          "_set_schedule",
+          [](nb::handle self, nb::handle schedule) { nb::cast<PythonProfile&>(self)->set_schedule(to_schedule(schedule, self)); },
+          nb::arg("schedule").none())
+      .def(
           "close", [](PythonProfile& self) { self->close(); }, "stop() if it runs, then the observer's cleanup().")
       .def("prepare_trace", [](PythonProfile& self) { self->prepare_trace(); })
       .def("start_trace", [](PythonProfile& self) { self->start_trace(); })
@@ -67,7 +71,9 @@ void def_state(Class& type) {
       .def_prop_ro(
           "running", [](const PythonProfile& self) { return self->running(); }, "Between start() and stop().")
       .def_prop_ro("recording_now", [](const PythonProfile& self) { return self->recording_now(); })
-      .def_prop_ro("step_num", [](const PythonProfile& self) { return self->step_num(); })
+      .def_prop_rw(
+          "step_num", [](const PythonProfile& self) { return self->step_num(); },
+          [](PythonProfile& self, std::int64_t step) { self->set_step_num(step); })
       .def_prop_ro("current_action", [](const PythonProfile& self) { return to_python(self->current_action()); })
       .def_prop_ro("record_steps", [](const PythonProfile& self) { return self->record_steps(); })
       .def_prop_ro("use_device", [](const PythonProfile& self) { return self->use_device(); })

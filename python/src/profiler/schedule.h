@@ -12,7 +12,8 @@ struct NativeSchedule {
   profiler::Schedule action;
 };
 
-// `owner` is the profile, whose attribute `schedule` holds the callable; it must outlive the result. None: an empty schedule.
+// `owner` is the profile, whose attribute `schedule` holds the callable when it is asked; it must outlive the result. None: an empty
+// schedule.
 profiler::Schedule to_schedule(nanobind::handle callable, nanobind::handle owner);
 
 }  // namespace mindtorch::python

@@ -321,6 +321,31 @@ def test_many_short_profiles_do_not_grow(op):
 # Warnings
 
 
+def test_a_driver_may_count_steps_and_replace_callbacks_itself(op):
+    """As Lightning does: it sets the step number and on_trace_ready before each step."""
+    ready = []
+    prof = profile(schedule=schedule(wait=1, warmup=1, active=2, repeat=1))
+    prof.start()
+    for count in range(5):
+        for _ in range(2):
+            prof.on_trace_ready = lambda p: ready.append(p.step_num)
+            prof.step_num = count
+            op("aten::mul")
+            prof.step()
+    prof.stop()
+    assert prof.step_num == 5 and ready == [3, 4]
+
+
+def test_a_schedule_can_be_replaced():
+    prof = profile()
+    assert prof.schedule(0) == ProfilerAction.RECORD and not prof.record_steps
+    prof.schedule = schedule(wait=2, warmup=1, active=1)
+    prof.start()
+    prof.step()
+    assert prof.current_action == ProfilerAction.NONE and prof.record_steps
+    prof.stop()
+
+
 def test_a_schedule_without_warmup_is_warned_about_at_the_users_line():
     with pytest.warns(UserWarning, match="^Profiler won't be using warmup, this can skew profiler results$") as caught:
         schedule(wait=0, warmup=0, active=1)

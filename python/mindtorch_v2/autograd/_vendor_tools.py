@@ -1,0 +1,43 @@
+"""Tools of vendors that torch.autograd.profiler works with and this package does not: each says so."""
+
+
+class _Unsupported:
+    """Markers for another vendor's profiler, which does not see this package's ops."""
+
+    _name = ""
+
+    def __init__(self, enabled=True, record_shapes=False):
+        self.enabled = enabled
+        self.entered = False
+        self.record_shapes = record_shapes
+
+    def __enter__(self):
+        if not self.enabled:
+            return None
+        raise RuntimeError(
+            f"emit_{self._name.lower()}() is not supported: mindtorch_v2 emits no {self._name} ranges. "
+            "Record with mindtorch_v2.profiler.profile and open the trace in Perfetto instead."
+        )
+
+    def __exit__(self, exc_type, exc_val, exc_tb):
+        return False
+
+
+class emit_nvtx(_Unsupported):
+    """torch: every op becomes an NVTX range. Not here: entering it raises RuntimeError, unless `enabled` is False."""
+
+    _name = "NVTX"
+
+
+class emit_itt(_Unsupported):
+    """torch: every op becomes an ITT range. Not here: entering it raises RuntimeError, unless `enabled` is False."""
+
+    _name = "ITT"
+
+
+def load_nvprof(path):
+    """torch: reads a file of nvprof, a tool that no longer exists. Raises RuntimeError."""
+    raise RuntimeError(f"{path!r} cannot be read: files of nvprof are not supported. mtprof reads Chrome traces and its own files.")
+
+
+parse_nvprof_trace = load_nvprof
