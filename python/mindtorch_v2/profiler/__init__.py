@@ -42,6 +42,6 @@ __all__ = [
 _supported_activities = supported_activities
 
 
-def kineto_available():
+def kineto_available() -> bool:
     """torch asks whether traces can be recorded at all; here they always can."""
     return True

@@ -1,12 +1,18 @@
 """EventList: the list that events() and key_averages() return."""
 
+from __future__ import annotations
+
 import json
 import os
 from collections import UserList
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from mindtorch_v2 import _C
 from mindtorch_v2.profiler import _html
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = ["EventList"]
 
@@ -87,20 +93,20 @@ class EventList(UserList):
         return self._context.with_flops
 
     @property
-    def self_cpu_time_total(self):
+    def self_cpu_time_total(self) -> float:
         return self.total_average().self_cpu_time_total
 
     def table(
         self,
-        sort_by=None,
-        row_limit=100,
-        max_src_column_width=75,
-        max_name_column_width=55,
-        max_shapes_column_width=80,
-        header=None,
-        top_level_events_only=False,
-        time_unit=None,
-    ):
+        sort_by: str | None = None,
+        row_limit: int | None = 100,
+        max_src_column_width: int | None = 75,
+        max_name_column_width: int | None = 55,
+        max_shapes_column_width: int | None = 80,
+        header: str | None = None,
+        top_level_events_only: bool = False,
+        time_unit: str | None = None,
+    ) -> str:
         """The list as a table: torch's text, and a last line that says how much was counted and lost.
 
         Args:
@@ -124,33 +130,35 @@ class EventList(UserList):
             time_unit,
         )
 
-    def key_averages(self, group_by_input_shapes=False, group_by_stack_n=0, group_by_overload_name=False):
+    def key_averages(
+        self, group_by_input_shapes: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+    ) -> EventList:
         """Events of one name added up, as an EventList of FunctionEventAvg rows."""
         if not self._tree_built:
             raise AssertionError("Expected tree to be built before calling key_averages")
         rows = _C.key_averages(self._rows, group_by_input_shapes, group_by_stack_n, group_by_overload_name)
         return self._like(rows, tree_built=False)
 
-    def total_average(self):
+    def total_average(self) -> _C.FunctionEventAvg:
         """All events added up under the key "Total"."""
         return _C.total_average(self._rows)
 
-    def supported_export_stacks_metrics(self):
+    def supported_export_stacks_metrics(self) -> list[str]:
         return _C.supported_export_stacks_metrics()
 
-    def export_stacks(self, path, metric):
+    def export_stacks(self, path: str | os.PathLike, metric: str) -> None:
         """Writes "outermost;...;innermost <microseconds>" lines, the input of flame graph tools."""
         _C.export_stacks(self._rows, os.fspath(path), metric)
 
-    def export_chrome_trace(self, path):
+    def export_chrome_trace(self, path: str | os.PathLike) -> None:
         """Writes a plain list of events in Chrome's format; profile.export_chrome_trace() writes a whole trace."""
         _C.export_list_trace(self._rows, os.fspath(path), self._use_device or "cuda")
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Rows, their total and what was lost, as dictionaries."""
         return json.loads(_C.to_json(self._rows, self._context))
 
-    def to_csv(self, path=None):
+    def to_csv(self, path: str | os.PathLike | None = None) -> str | None:
         """The rows as CSV (RFC 4180): written to `path`, or returned."""
         text = _C.to_csv(self._rows, self._context)
         if path is None:
@@ -158,7 +166,7 @@ class EventList(UserList):
         _C.write_text(os.fspath(path), text)
         return None
 
-    def to_pandas(self):
+    def to_pandas(self) -> pandas.DataFrame:
         """The list as a pandas.DataFrame, one row an event or average."""
         import pandas
 
@@ -170,7 +178,7 @@ class EventList(UserList):
                 columns[name] = pandas.Categorical.from_codes(*column)
         return pandas.DataFrame(columns)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         """The table a notebook shows."""
         rows, summed = self._rows, self
         if self._items is None:
@@ -178,4 +186,4 @@ class EventList(UserList):
         else:
             rows = sorted(rows, key=lambda row: row.self_cpu_time_total, reverse=True)
         caption = " \u00b7 ".join(summed.table(row_limit=0).splitlines()[-2:])
-        return _html.table(rows, self.total_average(), len(self), caption, self._use_device, self._profile_memory, self._with_flops)
+        return _html.table(rows, _html.Totals(summed), caption, self._use_device, self._profile_memory, self._with_flops)

@@ -2,6 +2,8 @@
 
 from html import escape
 
+from mindtorch_v2._C import format_memory
+
 _ROWS = 100  # as many as table() shows
 
 _STYLE = """<style>
@@ -16,33 +18,35 @@ _STYLE = """<style>
 </style>"""
 
 
-def _memory(size):
-    for unit, scale in (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)):
-        if abs(size) >= scale:
-            return f"{size / scale:.2f} {unit}"
-    return f"{size} B"
-
-
 def _share(part, whole):
-    return f"{100 * part / whole:.2f}%" if whole else "--"
+    return f"{100 * part / whole:.2f}%" if 0 <= part <= whole and whole else "--"
+
+
+class Totals:
+    """Sums of all rows that the shares of a table refer to; microseconds."""
+
+    def __init__(self, rows):
+        self.self_cpu = sum(row.self_cpu_time_total for row in rows)
+        # Device work is there twice: as itself, and as what an op has launched. The span of an annotation is no work.
+        self.self_device = sum(row.self_device_time_total for row in rows if row.device_type != "CPU" and not row.is_user_annotation)
 
 
 class _Columns:
     """The columns of a table, each a header and a function from a row to the text and attributes of its cell."""
 
-    def __init__(self, rows, total, device, with_memory, with_flops):
+    def __init__(self, rows, totals, device, with_memory, with_flops):
         self._columns = []
-        self._total = total
+        self._totals = totals
         self._add("Name", lambda row: row.key, text=True)
         self._add_cpu()
-        if total.self_device_time_total > 0:
+        if totals.self_device > 0:
             self._add_device(device.upper())
         if with_memory:
-            self._add("CPU Mem", lambda row: _memory(row.cpu_memory_usage))
-            self._add("Self CPU Mem", lambda row: _memory(row.self_cpu_memory_usage))
+            self._add("CPU Mem", lambda row: format_memory(row.cpu_memory_usage))
+            self._add("Self CPU Mem", lambda row: format_memory(row.self_cpu_memory_usage))
         if with_memory and any(row.device_memory_usage for row in rows):
-            self._add(f"{device.upper()} Mem", lambda row: _memory(row.device_memory_usage))
-            self._add(f"Self {device.upper()} Mem", lambda row: _memory(row.self_device_memory_usage))
+            self._add(f"{device.upper()} Mem", lambda row: format_memory(row.device_memory_usage))
+            self._add(f"Self {device.upper()} Mem", lambda row: format_memory(row.self_device_memory_usage))
         self._add("# of Calls", lambda row: f"{row.count:,}")
         if with_flops:
             self._add("FLOPs", lambda row: f"{row.flops:,}" if row.flops else "--")
@@ -55,7 +59,7 @@ class _Columns:
         self._columns.append((header, cell, text, share))
 
     def _add_cpu(self):
-        whole = self._total.self_cpu_time_total
+        whole = self._totals.self_cpu
         self._add(
             "Self CPU %", lambda row: _share(row.self_cpu_time_total, whole), share=lambda row: row.self_cpu_time_total / (whole or 1)
         )
@@ -64,7 +68,7 @@ class _Columns:
         self._add("CPU time avg", lambda row: row.cpu_time_str)
 
     def _add_device(self, name):
-        whole = self._total.self_device_time_total
+        whole = self._totals.self_device
         self._add(f"Self {name} %", lambda row: _share(row.self_device_time_total, whole))
         self._add(f"Self {name}", lambda row: row.self_device_time_total_str)
         self._add(f"{name} total", lambda row: row.device_time_total_str)
@@ -87,12 +91,12 @@ class _Columns:
         return f"<tr>{''.join(cells)}</tr>"
 
 
-def table(rows, total, count, caption, device, with_memory, with_flops):
-    """The first of `count` rows as a table; `total` is the sum of all of them."""
+def table(rows, totals, caption, device, with_memory, with_flops):
+    """The first of the rows as a table, and how many more there are."""
     shown = list(rows[:_ROWS])
-    columns = _Columns(shown, total, device or "device", with_memory, with_flops)
+    columns = _Columns(shown, totals, device or "device", with_memory, with_flops)
     lines = "\n".join(columns.line(row) for row in shown)
-    more = f"{count - len(shown):,} more rows are not shown. " if count > len(shown) else ""
+    more = f"{len(rows) - len(shown):,} more rows are not shown. " if len(rows) > len(shown) else ""
     return (
         f'{_STYLE}\n<table class="mindtorch-profile">\n<caption>{escape(more + caption)}</caption>\n'
         f"{columns.head()}\n<tbody>\n{lines}\n</tbody>\n</table>"

@@ -1,7 +1,11 @@
 """A profile without steps, and what every profile has."""
 
+from __future__ import annotations
+
+import copy
 import json
 import os
+from typing import TYPE_CHECKING
 
 from mindtorch_v2 import _C
 from mindtorch_v2.profiler._config import warn_without_effect
@@ -10,6 +14,15 @@ from mindtorch_v2.profiler._event_list import EventList
 from mindtorch_v2.profiler._garbage_collection import GarbageCollection
 from mindtorch_v2.profiler._hosts import activate_hosts
 from mindtorch_v2.profiler._warnings import warn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    import pandas
+
+    from mindtorch_v2.profiler._config import _ExperimentalConfig
+    from mindtorch_v2.profiler._enums import ProfilerActivity
+    from mindtorch_v2.profiler.profiler import _ITraceObserver
 
 
 def _parse_activities(activities):
@@ -51,18 +64,18 @@ class _KinetoProfile(_C.Profile):
     def __init__(
         self,
         *,
-        activities=None,
-        record_shapes=False,
-        profile_memory=False,
-        with_stack=False,
-        with_flops=False,
-        with_modules=False,
-        experimental_config=None,
-        execution_trace_observer=None,
-        acc_events=False,
-        custom_trace_id_callback=None,
-        post_processing_timeout_s=None,
-    ):
+        activities: Iterable[ProfilerActivity | str | dict[ProfilerActivity, Iterable[str]]] | None = None,
+        record_shapes: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False,
+        with_flops: bool = False,
+        with_modules: bool = False,
+        experimental_config: _ExperimentalConfig | None = None,
+        execution_trace_observer: _ITraceObserver | None = None,
+        acc_events: bool = False,
+        custom_trace_id_callback: Callable[[], str] | None = None,
+        post_processing_timeout_s: float | None = None,
+    ) -> None:
         self._construct(
             None,
             activities=activities,
@@ -98,6 +111,9 @@ class _KinetoProfile(_C.Profile):
             **options,
         )
         self._constructed = True
+        if self.with_stack and getattr(experimental_config, "trace_only", False):  # refused, with a warning
+            self.experimental_config = copy.copy(experimental_config)
+            self.experimental_config.trace_only = False
 
     def __del__(self):
         if self._constructed and (self.running or self.recording_now):
@@ -105,24 +121,24 @@ class _KinetoProfile(_C.Profile):
 
     # Calls of the C++ side are written out where a reader, or inspect, asks for their arguments.
 
-    def start(self):
+    def start(self) -> None:
         self.prepare_trace()
         self.start_trace()
 
-    def stop(self):
+    def stop(self) -> None:
         self.stop_trace()
 
-    def prepare_trace(self):
+    def prepare_trace(self) -> None:
         """Everything slow, so that start_trace() is quick."""
         super().prepare_trace()
 
-    def start_trace(self):
+    def start_trace(self) -> None:
         super().start_trace()
 
-    def stop_trace(self):
+    def stop_trace(self) -> None:
         super().stop_trace()
 
-    def toggle_collection_dynamic(self, enable, activities):
+    def toggle_collection_dynamic(self, enable: bool, activities: Iterable[ProfilerActivity]) -> None:
         """Switches activities of the running trace off and on."""
         super().toggle_collection_dynamic(enable, activities)
 
@@ -149,41 +165,43 @@ class _KinetoProfile(_C.Profile):
         if self.on_trace_ready:
             self.on_trace_ready(self)
 
-    def add_metadata(self, key, value):
+    def add_metadata(self, key: str, value: str) -> None:
         """A text among the top-level values of the trace file."""
         if not isinstance(value, str):
             raise AttributeError(f"{type(value).__name__!r} object has no attribute 'replace'")
         super().add_metadata(key, value)
 
-    def add_metadata_json(self, key, value):
+    def add_metadata_json(self, key: str, value: str) -> None:
         """A value among the top-level values of the trace file; text that is not JSON is kept as a string."""
         super().add_metadata_json(key, value)
 
-    def preset_metadata_json(self, key, value):
+    def preset_metadata_json(self, key: str, value: str) -> None:
         """The same, before start."""
         super().preset_metadata_json(key, value)
 
-    def events(self):
+    def events(self) -> EventList:
         """What was recorded, as an EventList of FunctionEvent objects that are made when looked at."""
         return EventList._of_events(self._events())
 
-    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+    ) -> EventList:
         """Events of one name added up, as an EventList of FunctionEventAvg rows."""
         events = EventList._of_events(self._events("getting key averages"))
         return events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
 
-    def export_chrome_trace(self, path, use_python_export=False):
+    def export_chrome_trace(self, path: str | os.PathLike, use_python_export: bool = False) -> None:
         """Writes the last cycle as Chrome's JSON; ".gz" is compressed, ".pftrace" is Perfetto's format. May be repeated.
 
         There is one exporter: `use_python_export` is accepted and changes nothing.
         """
         self._export_chrome_trace(os.fspath(path))
 
-    def export_trace(self, path):
+    def export_trace(self, path: str | os.PathLike) -> None:
         """Writes the last cycle in the format that the suffix of `path` names."""
         self._export_trace(os.fspath(path))
 
-    def export_memory_timeline(self, path, device=None):
+    def export_memory_timeline(self, path: str | os.PathLike, device: str | None = None) -> None:
         """Writes what lay in memory at each moment, by category: ".html" a page, ".json" and ".json.gz" numbers, "raw.json.gz" changes.
 
         `device` is "cpu", "npu:0", "cuda:1"; None: the first accelerator that reported memory, else the CPU.
@@ -194,11 +212,11 @@ class _KinetoProfile(_C.Profile):
             raise ValueError(f"{', '.join(missing)} required for memory profiling.")
         self._export_memory_timeline(os.fspath(path), device)
 
-    def to_pandas(self):
+    def to_pandas(self) -> pandas.DataFrame:
         """What was recorded as a pandas.DataFrame, one row an event."""
         return self.events().to_pandas()
 
-    def export_stacks(self, path, metric="self_cpu_time_total"):
+    def export_stacks(self, path: str | os.PathLike, metric: str = "self_cpu_time_total") -> None:
         """Writes "outermost;...;innermost <microseconds>" lines, the input of flame graph tools."""
         events = EventList._of_events(self._events("exporting stacks"))
         if not self.with_stack:

@@ -1,9 +1,12 @@
 """torch.profiler's profile, schedule and handlers. The state machine behind them is C++ (mindtorch/profiler)."""
 
+from __future__ import annotations
+
 import os
 import socket
 import time
 from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
 
 from mindtorch_v2 import _C
 from mindtorch_v2.profiler._enums import ProfilerAction
@@ -11,6 +14,12 @@ from mindtorch_v2.profiler._execution_trace import ExecutionTraceObserver
 from mindtorch_v2.profiler._kineto_profile import _KinetoProfile
 from mindtorch_v2.profiler._step_tracker import KinetoStepTracker
 from mindtorch_v2.profiler._warnings import warn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from mindtorch_v2.profiler._config import _ExperimentalConfig
+    from mindtorch_v2.profiler._enums import ProfilerActivity
 
 __all__ = [
     "ExecutionTraceObserver",
@@ -24,7 +33,7 @@ __all__ = [
 PROFILER_STEP_NAME = "ProfilerStep"
 
 
-def supported_activities():
+def supported_activities() -> set[ProfilerActivity]:
     """What can be recorded on this machine now: CPU always, a device if somebody can watch it (see status())."""
     return _C.supported_activities()
 
@@ -33,11 +42,11 @@ class _ITraceObserver(ABC):
     """Somebody who wants to run exactly while a trace runs."""
 
     @abstractmethod
-    def start(self):
+    def start(self) -> None:
         """Once a trace, before its first event."""
 
     @abstractmethod
-    def stop(self):
+    def stop(self) -> None:
         """Once a trace, after its last event."""
 
     @abstractmethod
@@ -45,7 +54,9 @@ class _ITraceObserver(ABC):
         """When the profile's `with` block ends."""
 
 
-def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
+def schedule(
+    *, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0, skip_first_wait: int = 0
+) -> Callable[[int], ProfilerAction]:
     """A callable that says which steps of a loop are recorded.
 
     Skip `skip_first` steps; then cycles of `wait` idle steps, `warmup` steps that prepare, and `active` recorded steps; `repeat`
@@ -66,7 +77,9 @@ def _default_schedule_fn(_):
     return ProfilerAction.RECORD
 
 
-def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False, use_python_export=False):
+def tensorboard_trace_handler(
+    dir_name: str | os.PathLike, worker_name: str | None = None, use_gzip: bool = False, use_python_export: bool = False
+) -> Callable[[_KinetoProfile], None]:
     """An on_trace_ready that writes each cycle to "<dir_name>/<worker_name>.<Unix nanoseconds>.pt.trace.json", ".gz" if asked for.
 
     `worker_name` should differ between the processes of a job; by default it is "<host>_<pid>".
@@ -108,21 +121,21 @@ class profile(_KinetoProfile):
     def __init__(
         self,
         *,
-        activities=None,
-        schedule=None,
-        on_trace_ready=None,
-        record_shapes=False,
-        profile_memory=False,
-        with_stack=False,
-        with_flops=False,
-        with_modules=False,
-        experimental_config=None,
-        execution_trace_observer=None,
-        acc_events=False,
-        use_cuda=None,
-        custom_trace_id_callback=None,
-        post_processing_timeout_s=None,
-    ):
+        activities: Iterable[ProfilerActivity | str | dict[ProfilerActivity, Iterable[str]]] | None = None,
+        schedule: Callable[[int], ProfilerAction] | None = None,
+        on_trace_ready: Callable[[profile], Any] | None = None,
+        record_shapes: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False,
+        with_flops: bool = False,
+        with_modules: bool = False,
+        experimental_config: _ExperimentalConfig | None = None,
+        execution_trace_observer: _ITraceObserver | None = None,
+        acc_events: bool = False,
+        use_cuda: bool | None = None,
+        custom_trace_id_callback: Callable[[], str] | None = None,
+        post_processing_timeout_s: float | None = None,
+    ) -> None:
         if use_cuda is not None:
             warn("`use_cuda` is deprecated, use `activities` argument instead", FutureWarning)
         self._schedule = schedule or None
@@ -143,45 +156,45 @@ class profile(_KinetoProfile):
             post_processing_timeout_s=post_processing_timeout_s,
         )
 
-    def start(self):
+    def start(self) -> None:
         """Begins with the action of the present step; may be called again after stop(), the step number goes on."""
         _C.Profile.start(self)
 
-    def stop(self):
+    def stop(self) -> None:
         _C.Profile.stop(self)
 
-    def step(self):
+    def step(self) -> None:
         """The next step begins."""
         _C.Profile.step(self)
 
-    def get_trace_id(self):
+    def get_trace_id(self) -> str | None:
         """The id of the present or last trace; None before the first."""
         return _C.Profile.get_trace_id(self)
 
-    def __enter__(self):
+    def __enter__(self) -> profile:
         self.start()
         return self
 
-    def __exit__(self, exc_type, exc_val, exc_tb):
+    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> None:
         self.close()
         KinetoStepTracker.erase_step_count(PROFILER_STEP_NAME)
 
     @property
-    def schedule(self):
+    def schedule(self) -> Callable[[int], ProfilerAction]:
         """Which steps are recorded; a new one counts from the next step on."""
         return self._schedule or _default_schedule_fn
 
     @schedule.setter
-    def schedule(self, schedule):
+    def schedule(self, schedule: Callable[[int], ProfilerAction] | None) -> None:
         self._set_schedule(schedule)
         self._schedule = schedule
 
-    def set_custom_trace_id_callback(self, callback):
+    def set_custom_trace_id_callback(self, callback: Callable[[], str] | None) -> None:
         """From the next cycle on, its traces get the ids that `callback` returns."""
         self.custom_trace_id_callback = callback
 
     @property
-    def action_map(self):
+    def action_map(self) -> dict[tuple[ProfilerAction, ProfilerAction | None], list[Callable[[], None]]]:
         """The calls made from one action to the next, None being the end."""
         steps = [action for action in ProfilerAction if action is not ProfilerAction.DEVICE_STOPPED]
         return {

@@ -13,6 +13,7 @@
 #include "mindtorch/analyze/key_averages.h"
 #include "mindtorch/analyze/stacks.h"
 #include "mindtorch/analyze/tabular.h"
+#include "mindtorch/analyze/units.h"
 #include "mindtorch/export/output.h"
 #include "python/src/profiler/average_row.h"
 #include "python/src/profiler/bind_profiler.h"
@@ -149,6 +150,7 @@ void bind_event_rows(nb::module_& module) {
   module.def("export_stacks", &export_stacks, nb::arg("rows"), nb::arg("path"), nb::arg("metric"));
   module.def("export_list_trace", &export_chrome_trace, nb::arg("rows"), nb::arg("path"), nb::arg("device"));
   module.def("write_text", &exporter::write_output, nb::arg("path"), nb::arg("text"), nb::call_guard<nb::gil_scoped_release>());
+  module.def("format_memory", &analyze::format_memory, nb::arg("bytes"));
   module.def("demangled", &analyze::demangled, nb::arg("name"));
   module.def("supported_export_stacks_metrics", &stack_metrics);
   module.def("to_json",

@@ -62,6 +62,7 @@ def test_trace_only_refuses_events_but_exports(op, tmp_path):
 def test_trace_only_is_switched_off_by_with_stack(op):
     with pytest.warns(UserWarning, match="trace_only=True is incompatible with with_stack=True"):
         prof = profile(with_stack=True, experimental_config=_ExperimentalConfig(trace_only=True))
+    assert prof.experimental_config.trace_only is False
     with prof:
         op("aten::mul")
     assert len(prof.events()) == 1
