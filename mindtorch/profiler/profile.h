@@ -128,8 +128,11 @@ class Profile {
   // what events() and export_chrome_trace() throw; `doing` completes torch's text "Profiler must be initialized before ...".
   std::shared_ptr<const analyze::Analysis> checked_analysis(std::string_view doing) const;
   std::shared_ptr<const trace::Recording> checked_cycle(std::string_view doing) const;
-  // What export_chrome_trace() does with the last cycle.
+  std::shared_ptr<const trace::Recording> checked_memory_cycle() const;  // for a memory timeline
+  // What export_chrome_trace() and export_memory_timeline() do with the last cycle.
   static void write_chrome_trace(const trace::Recording& cycle, const std::string& path);
+  static void write_memory_timeline(std::shared_ptr<const trace::Recording> cycle, const std::string& path,
+                                    std::optional<std::string_view> device);
 
   // Files of the last cycle, whole or not at all; may be repeated. Throw IoError with the path, and Error if no trace has ended yet.
   // Chrome's format whatever the name, but for ".pftrace" (Perfetto's); ".gz" is compressed.
@@ -156,7 +159,6 @@ class Profile {
 
   // Throws torch's AssertionFailed "Profiler must be initialized before <doing>".
   void require_prepared(std::string_view doing) const;
-  void require_memory_options() const;
 
   ProfilerAction scheduled_action(std::int64_t step) const;
   void transit(ProfilerAction from, std::optional<ProfilerAction> to, FirstFailure& failure);

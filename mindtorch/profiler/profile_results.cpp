@@ -1,4 +1,6 @@
 // Profile: what was recorded, as torch's lists and files.
+#include <utility>
+
 #include "mindtorch/analyze/stacks.h"
 #include "mindtorch/base/error.h"
 #include "mindtorch/export/chrome/chrome_writer.h"
@@ -49,7 +51,7 @@ void Profile::export_stacks(const std::string& path, std::string_view metric) co
   exporter::write_output(path, analyze::collapsed_text(analyze::collapsed_stacks(*analysis, metric)));
 }
 
-void Profile::require_memory_options() const {
+std::shared_ptr<const trace::Recording> Profile::checked_memory_cycle() const {
   std::string missing;
   const auto require = [&](bool on, std::string_view option) {
     if (!on) missing += fmt::format("{}{}=True", missing.empty() ? "" : ", ", option);
@@ -58,14 +60,18 @@ void Profile::require_memory_options() const {
   require(options_.profile_memory, "profile_memory");
   require(options_.with_stack, "with_stack");
   if (!missing.empty()) throw InvalidArgument(missing + " required for memory profiling.");
+  if (!trace_id_) throw AssertionFailed("Profiler and kineto_results must be initialized for memory profiling");
+  return checked_cycle("exporting memory timeline");
+}
+
+void Profile::write_memory_timeline(std::shared_ptr<const trace::Recording> cycle, const std::string& path,
+                                    std::optional<std::string_view> device) {
+  const trace::Device chosen = device ? trace::parse_device(*device) : exporter::default_memory_device(*cycle);
+  exporter::write_memory_timeline(analyze::Analysis(std::move(cycle)), chosen, path);
 }
 
 void Profile::export_memory_timeline(const std::string& path, std::optional<std::string_view> device) const {
-  require_memory_options();
-  if (!trace_id_) throw AssertionFailed("Profiler and kineto_results must be initialized for memory profiling");
-  const auto cycle = checked_cycle("exporting memory timeline");
-  const trace::Device chosen = device ? trace::parse_device(*device) : exporter::default_memory_device(*cycle);
-  exporter::write_memory_timeline(analyze::Analysis(cycle), chosen, path);
+  write_memory_timeline(checked_memory_cycle(), path, device);
 }
 
 }  // namespace mindtorch::profiler

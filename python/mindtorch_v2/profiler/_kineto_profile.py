@@ -206,10 +206,6 @@ class _KinetoProfile(_C.Profile):
 
         `device` is "cpu", "npu:0", "cuda:1"; None: the first accelerator that reported memory, else the CPU.
         """
-        flags = ("record_shapes", "profile_memory", "with_stack")
-        missing = [f"{flag}=True" for flag in flags if not getattr(self, flag)]
-        if missing:
-            raise ValueError(f"{', '.join(missing)} required for memory profiling.")
         self._export_memory_timeline(os.fspath(path), device)
 
     def to_pandas(self) -> pandas.DataFrame:

@@ -3,7 +3,6 @@
 
 #include <nanobind/stl/string.h>
 
-#include <charconv>
 #include <map>
 #include <utility>
 
@@ -54,16 +53,6 @@ std::vector<profiler::Activity> to_activities(nb::handle iterable) {
   std::vector<profiler::Activity> activities;
   for (const nb::handle item : nb::iter(iterable)) activities.push_back(to_activity(item));
   return activities;
-}
-
-trace::Device to_device(std::string_view text) {
-  const std::string_view number = text.find(':') == text.npos ? "0" : text.substr(text.find(':') + 1);
-  const auto type = profiler::device_type_of(profiler::parse_activity(text.substr(0, text.find(':'))));
-  std::uint8_t index = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), index);
-  if (!type || error != std::errc() || end != number.data() + number.size())
-    throw_error<InvalidArgument>("profiler.device", "not a device that can be recorded: '{}'", text);
-  return {*type, index};
 }
 
 profiler::ProfilerAction to_action(nb::handle object) {

@@ -30,8 +30,6 @@ nb::object to_python(const std::vector<profiler::Activity>& activities);  // a s
 profiler::Activity to_activity(nb::handle object);
 // The elements of any iterable. Throws what iterating throws.
 std::vector<profiler::Activity> to_activities(nb::handle iterable);
-// "cpu", "npu", "cuda:1". Throws InvalidArgument for anything else.
-trace::Device to_device(std::string_view text);
 // A member of our ProfilerAction or of torch's. Throws InvalidArgument for anything else.
 profiler::ProfilerAction to_action(nb::handle object);
 

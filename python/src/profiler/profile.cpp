@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "mindtorch/export/export_trace.h"
-#include "mindtorch/export/html/memory_timeline_writer.h"
 #include "mindtorch/profiler/transition.h"
 #include "python/src/profiler/bind_profiler.h"
 #include "python/src/profiler/conversions.h"
@@ -108,10 +107,9 @@ void def_metadata(Class& type) {
 }
 
 void export_memory_timeline(const PythonProfile& self, const std::string& path, const std::optional<std::string>& device) {
-  const auto cycle = self->checked_cycle("exporting a memory timeline");
-  const trace::Device chosen = device ? to_device(*device) : exporter::default_memory_device(*cycle);
+  auto cycle = self->checked_memory_cycle();
   const nb::gil_scoped_release unlocked;
-  exporter::write_memory_timeline(analyze::Analysis(cycle), chosen, path);
+  Profile::write_memory_timeline(std::move(cycle), path, device ? std::optional<std::string_view>(*device) : std::nullopt);
 }
 
 void def_results(Class& type) {
