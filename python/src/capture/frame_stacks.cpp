@@ -26,7 +26,19 @@ std::string text_of(PyObject* text) {
 }  // namespace
 
 std::size_t FrameStacks::capture(std::uint64_t* words, std::size_t capacity) noexcept {
-  return holds_gil() ? write_frames(seen_, words, capacity) : 0;
+  PyThreadState* const thread = PyGILState_GetThisThreadState();
+  if (thread == nullptr) return 0;
+  return write_frames(thread, holds_gil() ? seen_ : seen_without_gil(), words, capacity);
+}
+
+SeenCode& FrameStacks::seen_without_gil() noexcept {
+  thread_local BorrowedCode borrowed(seen_);
+  thread_local std::uint64_t epoch = 0;
+  if (const std::uint64_t now = epoch_.load(std::memory_order_acquire); epoch != now) {
+    borrowed.clear();
+    epoch = now;
+  }
+  return borrowed;
 }
 
 std::vector<record::SourcePlace> FrameStacks::resolve(std::span<const std::uint64_t> words) {
@@ -76,6 +88,7 @@ void FrameStacks::hide_package() {
 void FrameStacks::forget() {
   sources_.clear();
   if (const WithGil gil; gil) seen_.clear();
+  epoch_.fetch_add(1, std::memory_order_release);
 }
 
 }  // namespace mindtorch::python

@@ -1,6 +1,7 @@
 // Python call stacks for events: captured from the interpreter's frames, resolved when the session stops.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -9,9 +10,9 @@
 
 namespace mindtorch::python {
 
-// The frames of the package mindtorch_v2 itself are left out. capture() is for any thread: one that does not have the GIL (an engine
-// thread, a kernel that released it) has no Python stack to show, and gets an empty one. resolve() and the ends of a session may be called
-// with or without the GIL; they take it when they need it.
+// The frames of the package mindtorch_v2 itself are left out. capture() is for any thread, with the GIL or (an op of PyTorch, which
+// releases it) without; a thread that Python does not know has an empty stack. resolve() and the ends of a session may be called with or
+// without the GIL; they take it when they need it.
 class FrameStacks final : public record::StackProvider {
  public:
   std::size_t capture(std::uint64_t* words, std::size_t capacity) noexcept override;
@@ -40,7 +41,11 @@ class FrameStacks final : public record::StackProvider {
   // Leaves the frames of this package out: the user's stack ends where the user's code calls it.
   void hide_package();
 
-  SeenCode seen_;  // under the GIL
+  // The numbers of code as this thread may ask for them without the GIL.
+  SeenCode& seen_without_gil() noexcept;
+
+  SeenCode seen_;                         // under the GIL
+  std::atomic<std::uint64_t> epoch_ = 1;  // changes when seen_ is cleared
   bool package_is_hidden_ = false;
   std::vector<Source> sources_;  // by number; of the thread that resolves
 };

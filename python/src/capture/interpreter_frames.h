@@ -9,8 +9,8 @@
 
 namespace mindtorch::python {
 
-// The calling thread's frames as words, innermost first, those of hidden code left out; returns how many were written. Needs the GIL; runs
-// no Python code.
-std::size_t write_frames(SeenCode& seen, std::uint64_t* words, std::size_t capacity) noexcept;
+// The frames of `thread`, which must be the calling thread's state, as words, innermost first, those of hidden code left out; returns how
+// many were written. Runs no Python code. Does not need the GIL if `seen` does not: nobody else changes the frames of a thread.
+std::size_t write_frames(PyThreadState* thread, SeenCode& seen, std::uint64_t* words, std::size_t capacity) noexcept;
 
 }  // namespace mindtorch::python

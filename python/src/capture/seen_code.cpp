@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "python/src/capture/gil.h"
+
 namespace mindtorch::python {
 
 bool SeenCode::is_hidden(const PyCodeObject* code) const noexcept {
@@ -17,13 +19,32 @@ std::uint32_t SeenCode::add(PyCodeObject* code, std::size_t at) noexcept {
     (hidden ? hidden_codes_ : codes_).push_back(code);
     Py_INCREF(code);
     const std::uint32_t number = hidden ? kHidden : static_cast<std::uint32_t>(codes_.size() - 1);
-    entries_[at] = {code, number};
-    if (++used_ * 2 > entries_.size()) grow();
+    enter(code, number, at);
     return number;
   } catch (const std::bad_alloc&) {
     // The stack lacks this frame, or the table stays fuller than it should be; the next code object tries again.
     return entries_[at].code == code ? entries_[at].number : kHidden;
   }
+}
+
+void SeenCode::enter(PyCodeObject* code, std::uint32_t number, std::size_t at) {
+  entries_[at] = {code, number};
+  if (++used_ * 2 > entries_.size()) grow();
+}
+
+std::uint32_t BorrowedCode::add(PyCodeObject* code, std::size_t at) noexcept {
+  std::uint32_t number = kHidden;
+  {
+    const WithGil gil;
+    if (!gil) return kHidden;
+    number = owner_.number_of(code);
+  }
+  try {
+    enter(code, number, at);
+  } catch (const std::bad_alloc&) {
+    // It is noted; the table stays fuller than it should be.
+  }
+  return number;
 }
 
 void SeenCode::grow() {

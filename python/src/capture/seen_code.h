@@ -17,6 +17,8 @@ constexpr std::uint32_t offset_of(std::uint64_t word) { return static_cast<std::
 // Every call needs the GIL, which is also its lock. No call runs Python code, except clear().
 class SeenCode {
  public:
+  virtual ~SeenCode() = default;
+
   // The number of code that is not shown.
   static constexpr std::uint32_t kHidden = ~std::uint32_t{0};
 
@@ -38,6 +40,12 @@ class SeenCode {
   // Forgets all code objects. May run finalizers.
   void clear() noexcept;
 
+ protected:
+  // The number of code that is new, and its place in the table.
+  virtual std::uint32_t add(PyCodeObject* code, std::size_t at) noexcept;
+  // Notes it at the free place `at`. Throws std::bad_alloc, after noting it, if the table could not grow.
+  void enter(PyCodeObject* code, std::uint32_t number, std::size_t at);
+
  private:
   struct Entry {
     PyCodeObject* code = nullptr;
@@ -48,7 +56,6 @@ class SeenCode {
   std::size_t first_place(const PyCodeObject* code) const noexcept {
     return ((reinterpret_cast<std::uintptr_t>(code) >> 4) * 0x9E3779B97F4A7C15u >> 32) & mask_;
   }
-  std::uint32_t add(PyCodeObject* code, std::size_t at) noexcept;
   bool is_hidden(const PyCodeObject* code) const noexcept;
   void grow();
 
@@ -58,6 +65,18 @@ class SeenCode {
   std::vector<PyCodeObject*> codes_;         // by number; owned
   std::vector<PyCodeObject*> hidden_codes_;  // owned
   PyObject* hidden_folder_ = nullptr;
+};
+
+// The numbers of another table, for a thread that works without the GIL: it takes the GIL only for code that it meets for the first time.
+// The other table keeps the code alive, so this one must be cleared with it.
+class BorrowedCode final : public SeenCode {
+ public:
+  explicit BorrowedCode(SeenCode& owner) : owner_(owner) {}
+
+ private:
+  std::uint32_t add(PyCodeObject* code, std::size_t at) noexcept override;
+
+  SeenCode& owner_;
 };
 
 }  // namespace mindtorch::python

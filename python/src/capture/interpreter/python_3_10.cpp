@@ -6,9 +6,9 @@
 
 namespace mindtorch::python {
 
-std::size_t write_frames(SeenCode& seen, std::uint64_t* words, std::size_t capacity) noexcept {
+std::size_t write_frames(PyThreadState* thread, SeenCode& seen, std::uint64_t* words, std::size_t capacity) noexcept {
   std::size_t count = 0;
-  for (const PyFrameObject* frame = PyThreadState_Get()->frame; frame != nullptr && count < capacity; frame = frame->f_back) {
+  for (const PyFrameObject* frame = thread->frame; frame != nullptr && count < capacity; frame = frame->f_back) {
     const std::uint32_t code = seen.number_of(frame->f_code);
     if (code == SeenCode::kHidden) continue;
     words[count++] = frame_word(code, static_cast<std::uint32_t>(frame->f_lasti) * sizeof(_Py_CODEUNIT));

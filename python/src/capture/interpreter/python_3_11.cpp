@@ -8,10 +8,9 @@
 
 namespace mindtorch::python {
 
-std::size_t write_frames(SeenCode& seen, std::uint64_t* words, std::size_t capacity) noexcept {
+std::size_t write_frames(PyThreadState* thread, SeenCode& seen, std::uint64_t* words, std::size_t capacity) noexcept {
   std::size_t count = 0;
-  for (_PyInterpreterFrame* frame = PyThreadState_Get()->cframe->current_frame; frame != nullptr && count < capacity;
-       frame = frame->previous) {
+  for (_PyInterpreterFrame* frame = thread->cframe->current_frame; frame != nullptr && count < capacity; frame = frame->previous) {
     if (_PyFrame_IsIncomplete(frame)) continue;
     const std::uint32_t code = seen.number_of(frame->f_code);
     if (code == SeenCode::kHidden) continue;

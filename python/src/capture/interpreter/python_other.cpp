@@ -1,13 +1,16 @@
 // Frames of versions of CPython whose layout is not known here, through the public functions: right, but each frame becomes an object.
 #include <Python.h>
 
+#include "python/src/capture/gil.h"
 #include "python/src/capture/interpreter_frames.h"
 
 namespace mindtorch::python {
 
-std::size_t write_frames(SeenCode& seen, std::uint64_t* words, std::size_t capacity) noexcept {
+std::size_t write_frames(PyThreadState* thread, SeenCode& seen, std::uint64_t* words, std::size_t capacity) noexcept {
+  const WithGil gil;  // whoever calls: these functions make objects
+  if (!gil) return 0;
   std::size_t count = 0;
-  PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
+  PyFrameObject* frame = PyThreadState_GetFrame(thread);
   while (frame != nullptr && count < capacity) {
     PyCodeObject* code = PyFrame_GetCode(frame);
     const std::uint32_t number = seen.number_of(code);
