@@ -1,6 +1,4 @@
 // What the Python half of the bridge calls through ctypes.
-#include <array>
-#include <cstddef>
 #include <new>
 #include <utility>
 
@@ -18,11 +16,9 @@ const char* mindtorch_torch_activate() { return bridge::activate(); }
 const char* mindtorch_torch_version() { return bridge::torch_version(); }
 void mindtorch_torch_listen(bridge::SessionListener listener) { bridge::set_session_listener(listener); }
 
-// Opens a scope: an annotation (kind 0), the call of a module (1), or what torch would show as an op (2). Null while nothing records. End
-// it with close_scope(), on any thread.
-void* mindtorch_torch_open_scope(const char* name, int kind) {
-  constexpr std::array kKinds{record::EventKind::kScope, record::EventKind::kModule, record::EventKind::kOp};
-  record::NamedScope scope(name, kKinds[static_cast<std::size_t>(kind)]);
+// Opens a scope, of an op or of an annotation; null while nothing records. End it with close_scope(), on any thread.
+void* mindtorch_torch_open_scope(const char* name, int is_op) {
+  record::NamedScope scope(name, is_op != 0 ? record::EventKind::kOp : record::EventKind::kScope);
   return scope.recording() ? new (std::nothrow) record::NamedScope(std::move(scope)) : nullptr;
 }
 void mindtorch_torch_close_scope(void* scope) { delete static_cast<record::NamedScope*>(scope); }

@@ -2,8 +2,6 @@
 
 import ctypes
 
-_SCOPE, _OP = 0, 2  # kinds of mindtorch_torch_open_scope
-
 
 class Annotations:
     """Puts a class in the place of torch's while a session records; where torch's own profiler runs too, torch's does the work."""
@@ -46,7 +44,7 @@ def _class_instead_of(original, open_scope, close_scope):
         def __init__(self, name, *args, **keywords):
             values = keywords.get("keyword_values") or (args[1] if len(args) > 1 else {})
             self._name = name.encode()
-            self._kind = _SCOPE if values.get("scope") == "user_scope" else _OP
+            self._is_op = values.get("scope") != "user_scope"
             self._make_original = lambda: original(name, *args, **keywords)
             self._original = self._scope = None
 
@@ -55,7 +53,7 @@ def _class_instead_of(original, open_scope, close_scope):
                 self._original = self._make_original()
                 self._original.__enter__()
             else:
-                self._scope = open_scope(self._name, self._kind)
+                self._scope = open_scope(self._name, self._is_op)
 
         def __exit__(self, *exception):
             if self._original is not None:

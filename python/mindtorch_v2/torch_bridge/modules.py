@@ -1,6 +1,5 @@
-"""Calls of nn.Modules as scopes, named as torch names them: "nn.Module: Linear_0"."""
+"""Calls of torch's nn.Modules as scopes, named as torch names them: "nn.Module: Linear_0"."""
 
-import ctypes
 import threading
 import weakref
 
@@ -8,13 +7,10 @@ import weakref
 class ModuleCalls:
     """Global forward hooks while a session wants modules. Each thread has a stack of open scopes."""
 
-    def __init__(self, calls: ctypes.CDLL):
-        self._open = calls.mindtorch_torch_open_scope
-        self._close = calls.mindtorch_torch_close_scope
+    def __init__(self):
         self._hooks = []
         self._names = weakref.WeakKeyDictionary()
         self._seen = {}  # class name -> instances seen
-        self._stacks = []
         self._thread = threading.local()
 
     def start(self) -> None:
@@ -32,34 +28,32 @@ class ModuleCalls:
         for hook in self._hooks:
             hook.remove()
         self._hooks = []
-        # Scopes of calls that the session's end has cut off.
-        for stack in self._stacks:
-            while stack:
-                self._close(stack.pop())
-        self._stacks = []
-        self._thread = threading.local()
+        self._thread = threading.local()  # calls that the session's end has cut off stay unfinished
 
     def _enter(self, module, _inputs) -> None:
-        self._stack().append(self._open(self._name(module), 1))
+        from mindtorch_v2.profiler._modules import _call
+
+        scope = _call(module, self._name(module))
+        scope.__enter__()
+        self._stack().append(scope)
 
     def _exit(self, _module, _inputs, _output) -> None:
         stack = self._stack()
         if stack:
-            self._close(stack.pop())
+            stack.pop().__exit__(None, None, None)
 
     def _stack(self) -> list:
         try:
             return self._thread.stack
         except AttributeError:
             self._thread.stack = []
-            self._stacks.append(self._thread.stack)
             return self._thread.stack
 
-    def _name(self, module) -> bytes:
+    def _name(self, module) -> str:
         name = self._names.get(module)
         if name is None:
             kind = type(module).__name__
             number = self._seen.get(kind, 0)
             self._seen[kind] = number + 1
-            name = self._names[module] = f"nn.Module: {kind}_{number}".encode()
+            name = self._names[module] = f"nn.Module: {kind}_{number}"
         return name

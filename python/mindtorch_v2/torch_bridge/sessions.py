@@ -14,7 +14,7 @@ class SessionHooks:
 
     def __init__(self, calls: ctypes.CDLL):
         self._annotations = Annotations(calls)
-        self._modules = ModuleCalls(calls)
+        self._modules = ModuleCalls()
         # Python must keep the callback alive as long as the library may call it.
         self._listener = ctypes.CFUNCTYPE(None, ctypes.c_uint32)(self._session_changes)
         calls.mindtorch_torch_listen(self._listener)

@@ -1,0 +1,62 @@
+"""Python stacks of torch's ops, which run without the GIL."""
+
+import os
+import threading
+
+
+def profiled(program, **options):
+    from mindtorch_v2.profiler import profile
+
+    with profile(activities=["cpu"], with_stack=True, **options) as p:
+        program()
+    return p
+
+
+def frames(event):
+    """(file, function) of each frame, innermost first."""
+    return [(entry.rsplit(":", 2)[0], entry.rsplit(":", 2)[2]) for entry in event["stack"]]
+
+
+def test_an_op_has_the_stack_of_its_call(torch):
+    def inner():
+        torch.ones(3).mul(2)
+
+    def outer():
+        inner()
+
+    events = {event.name: event for event in profiled(outer).events()}
+    here = os.path.abspath(__file__)
+    assert frames(events["aten::mul"])[:2] == [(here, "inner"), (here, "outer")]
+
+
+def test_ops_of_layers_show_the_way_through_them(torch):
+    model = torch.nn.Sequential(torch.nn.Linear(3, 3))
+    events = {event.name: event for event in profiled(lambda: model(torch.ones(2, 3))).events()}
+    functions = [function for _, function in frames(events["aten::addmm"])]
+    assert functions[0] == "forward"
+    assert "_call_impl" in functions
+
+
+def test_every_thread_has_its_own_stack(torch):
+    def work():
+        for _ in range(200):
+            torch.ones(3).neg()
+
+    def program():
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    events = [event for event in profiled(program).events() if event.name == "aten::neg"]
+    assert len(events) == 800
+    assert {frames(event)[0][1] for event in events} == {"work"}
+
+
+def test_stacks_are_right_in_one_profile_after_another(torch):
+    for number in range(20):
+        space = {"torch": torch}
+        exec(f"def function_{number}():\n    torch.ones(3).abs()\n", space)
+        events = [event for event in profiled(space[f"function_{number}"]).events() if event.name == "aten::abs"]
+        assert frames(events[0])[0] == ("<string>", f"function_{number}")
