@@ -1,22 +1,46 @@
 """Who is recorded: hosts that are switched on when they are there, and what status() says about them."""
 
+from __future__ import annotations
+
 import sys
-from importlib.util import find_spec
+from dataclasses import dataclass
 
 from mindtorch_v2 import _C
 
-__all__ = ["activate_hosts", "status"]
+__all__ = ["ProfilerStatus", "activate_hosts", "status"]
 
 
 def activate_hosts() -> None:
-    """Lets PyTorch's ops be recorded if the program uses PyTorch and the bridge to it is installed."""
-    if "torch" in sys.modules and find_spec("mindtorch_v2.torch_bridge") is not None:
+    """Lets PyTorch's ops be recorded if the program uses PyTorch and the bridge to it has been built."""
+    if "torch" in sys.modules:
         from mindtorch_v2 import torch_bridge
 
         torch_bridge.activate_if_possible()
 
 
-def status() -> _C.ProfilerStatus:
+@dataclass(frozen=True)
+class ProfilerStatus:
+    """What can be recorded in this process now; str() is a report of it."""
+
+    recording: bool  # a profile records now
+    clock: str
+    hosts: list[str]  # runtimes whose ops are recorded
+    bridges: dict[str, str]  # of runtimes of their own: "active: ..." or "inactive: ..." with what to do about it
+    sources: list[_C.SourceStatus]  # who watches which device, or why not
+
+    def __str__(self):
+        lines = [f"recording: {'yes' if self.recording else 'no'}", f"clock: {self.clock}", f"hosts: {', '.join(self.hosts) or 'none'}"]
+        lines += [f"{name}: {state}" for name, state in self.bridges.items()]
+        for source in self.sources:
+            state = "available" if source.available else f"not available: {source.reason}"
+            lines.append(f"{source.activity.name} ({source.name}): {state}")
+        return "\n".join(lines)
+
+
+def status() -> ProfilerStatus:
     """What can be recorded in this process now: hosts, sources of device activities, and why the others are not available."""
-    activate_hosts()
-    return _C.profiler_status()
+    from mindtorch_v2 import torch_bridge
+
+    bridges = {"torch": torch_bridge.activate_if_possible()}
+    recording, clock, hosts, sources = _C.profiler_status()
+    return ProfilerStatus(recording, clock, hosts, bridges, sources)

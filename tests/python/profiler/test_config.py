@@ -138,7 +138,8 @@ def test_status_says_what_is_recorded_and_why_the_rest_is_not():
     assert not found.recording and found.clock and found.sources
     for source in found.sources:
         assert source.available == (not source.reason) and source.activity in ProfilerActivity
-        assert source.name in repr(found)
+        assert source.name in str(found)
+    assert found.bridges["torch"].startswith(("active: ", "inactive: ")) and "torch: " in str(found)
     with profile():
         assert status().recording
 

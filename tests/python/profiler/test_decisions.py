@@ -7,6 +7,8 @@ import mindtorch_v2 as torch
 import pytest
 from mindtorch_v2.profiler import DeviceType, ProfilerAction, ProfilerActivity, _ExperimentalConfig, profile, record_function, schedule
 
+pytestmark = pytest.mark.filterwarnings("ignore:Warning. Profiler clears events")
+
 
 def record(op, count=3, **options):
     with profile(**options) as prof:
