@@ -3,10 +3,11 @@
 import inspect
 import json
 import threading
+import tracemalloc
 
 import mindtorch_v2 as torch
 import pytest
-from mindtorch_v2.profiler import ProfilerActivity, profile, record_function, schedule
+from mindtorch_v2.profiler import ProfilerActivity, dispatch_op_enter, dispatch_op_exit, profile, record_function, schedule
 
 
 def names(prof, kind="op"):
@@ -74,6 +75,22 @@ def test_events_of_each_thread_carry_its_id():
         thread.join()
     thread_of = {event["name"]: event["thread_id"] for event in prof.events() if event["kind"] == "scope"}
     assert thread_of == {"here": threading.get_native_id(), "on a thread": seen[0]}
+
+
+def test_without_a_profiler_a_hooked_op_allocates_nothing(op):
+    op("aten::mul", [2, 2])
+    tracemalloc.start()
+    try:
+        tensors, keywords = (), {}
+        dispatch_op_exit(dispatch_op_enter("aten::mul", "cpu", tensors, keywords))
+        tracemalloc.reset_peak()
+        before, _ = tracemalloc.get_traced_memory()
+        for _ in range(1000):
+            dispatch_op_exit(dispatch_op_enter("aten::mul", "cpu", tensors, keywords))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak - before < 256  # the loop's own counter
 
 
 # F4
@@ -144,6 +161,12 @@ def test_a_product_and_its_sum_and_their_backward_are_named_after_the_ops():
     assert any("mul" in name for name in recorded) and any("sum" in name for name in recorded)
     assert any("MulBackward0" in name for name in recorded) and any("SumBackward0" in name for name in recorded)
     assert x.grad.tolist() == [[2, 2], [2, 2]]
+
+
+@pytest.mark.parametrize("create", ["ones", "zeros", "rand", "randn", "empty"])
+def test_creation_functions_take_requires_grad(create):
+    assert getattr(torch, create)((2, 2), requires_grad=True).requires_grad
+    assert torch.tensor([1.0], requires_grad=True).requires_grad and torch.full((2,), 3.0, requires_grad=True).requires_grad
 
 
 # F8
@@ -221,6 +244,13 @@ def test_shapes_of_positional_and_keyword_tensors_and_lists_are_kept():
     assert shapes["mul"][:2] == [[2, 3], [2, 3]]
     assert shapes["cat"][0] == [[2, 3], [2, 3]]
     json.dumps(shapes)
+
+
+def test_shapes_of_tensors_that_a_dispatcher_passes_by_keyword_are_kept():
+    x, out = torch.ones((2, 3)), torch.ones((4, 3))
+    with profile(record_shapes=True) as prof:
+        dispatch_op_exit(dispatch_op_enter("foreign::cat", "cpu", ([x, x],), {"dim": 0, "out": out}))
+    assert prof.events()[0]["input_shapes"] == [[[2, 3], [2, 3]], [], [4, 3]]
 
 
 def test_every_op_has_input_shapes_when_shapes_are_recorded():

@@ -295,6 +295,24 @@ def test_rows_print_as_torchs(training):
     assert total.self_cpu_time_total == pytest.approx(theirs.self_cpu_time_total)
 
 
+# Attributes
+
+
+def public(thing):
+    return {name for name in dir(thing) if not name.startswith("_")}
+
+
+def test_events_rows_lists_and_profiles_have_torchs_attributes(training):
+    with ours.profiler.profile() as prof, ours.profiler.record_function("scope"):
+        pass
+    # An event is what was recorded: nothing can be hung on it afterwards.
+    changes = {"append_cpu_child", "append_kernel", "set_cpu_parent"}
+    assert public(training.events()[0]) - changes <= public(prof.events()[0])
+    assert public(training.key_averages()[0]) <= public(prof.key_averages()[0])
+    assert public(training.events()) <= public(prof.events())
+    assert public(training) <= public(prof)
+
+
 # Traces
 
 
