@@ -1,5 +1,7 @@
 """Functions that make tensors and are not ops."""
 
+import sys
+
 from mindtorch_v2 import _C
 from mindtorch_v2._C import Tensor
 
@@ -23,7 +25,8 @@ asarray = as_tensor
 
 def from_numpy(ndarray):
     """A tensor that shares the memory of a NumPy array."""
-    if not hasattr(ndarray, "__array_interface__"):
+    numpy = sys.modules.get("numpy")  # if nobody has imported it, there are no arrays
+    if numpy is None or not isinstance(ndarray, numpy.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
     return _C.from_buffer(ndarray)
 

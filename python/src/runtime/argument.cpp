@@ -115,8 +115,10 @@ bool to_integers(PyObject* object, std::vector<std::int64_t>& values) {
   }
   const Py_ssize_t size = PySequence_Fast_GET_SIZE(object);
   values.resize(static_cast<std::size_t>(size));
+  // An item's __index__ may change the list.
   for (Py_ssize_t i = 0; i < size; ++i)
-    if (!to_integer(PySequence_Fast_GET_ITEM(object, i), values[static_cast<std::size_t>(i)])) return false;
+    if (i >= PySequence_Fast_GET_SIZE(object) || !to_integer(PySequence_Fast_GET_ITEM(object, i), values[static_cast<std::size_t>(i)]))
+      return false;
   return true;
 }
 
@@ -140,17 +142,17 @@ Parameter::Parameter(const SchemaArgument& argument, std::size_t position)
       has_default_(argument.has_default) {
   if (position == 0 && name_ == "self") {
     name_ = "input";
-    other_names_[0] = interned("self");
+    other_name_ = interned("self");
   }
-  if (name_ == "dim" || name_ == "dims") other_names_[0] = interned("axis");
-  if (name_ == "keepdim") other_names_[0] = interned("keepdims");
-  if (name_ == "size" || name_ == "shape") other_names_[0] = interned(name_ == "size" ? "shape" : "size");
+  constexpr std::pair<std::string_view, const char*> kOtherNames[] = {
+      {"dim", "axis"}, {"dims", "axis"}, {"keepdim", "keepdims"}, {"size", "shape"}, {"shape", "size"}};
+  for (const auto& [name, other] : kOtherNames)
+    if (name_ == name) other_name_ = interned(other);
   interned_ = interned(name_.c_str());
 }
 
-bool Parameter::is_named(PyObject* name) const {
-  if (name == interned_ || (other_names_[0] != nullptr && name == other_names_[0])) return true;
-  return PyUnicode_CompareWithASCIIString(name, name_.c_str()) == 0;
+bool Parameter::is_spelled(PyObject* name) const {
+  return PyUnicode_Compare(name, interned_) == 0 || (other_name_ != nullptr && PyUnicode_Compare(name, other_name_) == 0);
 }
 
 bool Parameter::convert_list(PyObject* object, Value& value) const {

@@ -16,7 +16,9 @@ class Parameter {
   // `position` is that in the schema: the first tensor is called "input" by functions, whatever the schema says.
   Parameter(const SchemaArgument& argument, std::size_t position);
 
-  bool is_named(PyObject* name) const;
+  // Names of calls are interned as ours are, so that the first question nearly always has the answer; the second compares characters.
+  bool is_named(PyObject* name) const { return name == interned_ || (name == other_name_ && name != nullptr); }
+  bool is_spelled(PyObject* name) const;
   const std::string& name() const { return name_; }
   bool keyword_only() const { return keyword_only_; }
   bool has_default() const { return has_default_; }
@@ -36,8 +38,8 @@ class Parameter {
   bool convert_list(PyObject* object, Value& value) const;
 
   std::string name_;
-  PyObject* interned_;             // the name, compared by address
-  PyObject* other_names_[2] = {};  // NumPy's names for dim and keepdim; self and input
+  PyObject* interned_;              // the name
+  PyObject* other_name_ = nullptr;  // "axis" for "dim", "self" for "input"; interned too
   SchemaType type_;
   std::string default_text_;
   Value default_;

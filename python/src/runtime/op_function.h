@@ -43,6 +43,7 @@ class Overload {
   std::string mismatch(const CallArguments& arguments) const;
 
  private:
+  const Parameter* find(PyObject* name) const;  // null if there is none
   bool bind_keyword(PyObject* name, PyObject* object, std::span<Value> values, std::uint32_t& given, bool& requires_grad) const;
   PyObject* results(const ValueVector& values) const;
 

@@ -65,6 +65,8 @@ PyObject* as_python(const Value& value) {
 
 Overload::Overload(const OpBase& op) : op_(&op) {
   const FunctionSchema& schema = op.schema();
+  if (schema.arguments.size() > kMaxArguments)
+    throw_error<InvalidArgument>("python.ops", "{} has more than {} arguments", schema.full_name(), kMaxArguments);
   for (std::size_t i = 0; i < schema.arguments.size(); ++i) {
     const Parameter& parameter = parameters_.emplace_back(schema.arguments[i], i);
     if (!parameter.keyword_only()) positional_ = i + 1;
@@ -78,10 +80,18 @@ Overload::Overload(const OpBase& op) : op_(&op) {
   if (schema.results.size() > 1 && !schema.results[0].name.empty()) result_type_ = make_result_type(schema);
 }
 
+const Parameter* Overload::find(PyObject* name) const {
+  for (const Parameter& parameter : parameters_)
+    if (parameter.is_named(name)) return &parameter;
+  for (const Parameter& parameter : parameters_)
+    if (parameter.is_spelled(name)) return &parameter;
+  return nullptr;
+}
+
 bool Overload::bind_keyword(PyObject* name, PyObject* object, std::span<Value> values, std::uint32_t& given, bool& requires_grad) const {
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    if (!parameters_[i].is_named(name)) continue;
-    if ((given >> i & 1) != 0 || !parameters_[i].convert(object, values[i])) return false;
+  if (const Parameter* parameter = find(name)) {
+    const auto i = static_cast<std::size_t>(parameter - parameters_.data());
+    if ((given >> i & 1) != 0 || !parameter->convert(object, values[i])) return false;
     given |= 1u << i;
     return true;
   }
@@ -165,11 +175,11 @@ std::string Overload::mismatch(const CallArguments& arguments) const {
   for (std::size_t k = 0; k < arguments.keyword_count(); ++k) {
     PyObject* name = PyTuple_GET_ITEM(arguments.keywords, static_cast<Py_ssize_t>(k));
     PyObject* object = arguments.values[arguments.positional + k];
-    const auto found = std::find_if(parameters_.begin(), parameters_.end(), [&](const Parameter& p) { return p.is_named(name); });
-    if (found == parameters_.end()) return fmt::format("() got an unexpected keyword argument '{}'", PyUnicode_AsUTF8(name));
+    const Parameter* found = find(name);
+    if (found == nullptr) return fmt::format("() got an unexpected keyword argument '{}'", PyUnicode_AsUTF8(name));
     if (!found->convert(object, value))
       return fmt::format("(): argument '{}' must be {}, not {}", found->name(), found->type_str(), type_name(object));
-    given[static_cast<std::size_t>(found - parameters_.begin())] = true;
+    given[static_cast<std::size_t>(found - parameters_.data())] = true;
   }
   std::string missing;
   int count = 0;

@@ -204,6 +204,12 @@ def test_results_with_names_are_tuples_with_names():
     assert result.values is values and result.indices.tolist() == [1, 0] and "values=" in repr(result)
 
 
+def test_keywords_are_compared_by_their_characters():
+    x = torch.ones(2, 3)
+    assert x.sum(**{"".join(["ax", "is"]): 1}).shape == (2,) and torch.sum(self=x, dim=0).shape == (3,) and torch.sum(input=x).item() == 6
+    assert torch.zeros(shape=(2,)).shape == (2,)
+
+
 def test_arguments_may_be_numpys():
     x = torch.ones(2, 3)
     assert (x * np.float32(2.0)).sum().item() == 12.0 and x.sum(np.int64(1)).shape == (2,)
