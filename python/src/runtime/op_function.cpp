@@ -38,6 +38,13 @@ PyObject* get_name(PyObject* self, void*) { return PyUnicode_FromString(function
 PyObject* get_doc(PyObject* self, void*) {
   return guarded([&] { return checked(PyUnicode_FromString(function_of(self).signatures().c_str())); });
 }
+PyObject* get_schemas(PyObject* self, void*) {
+  return guarded([&] {
+    nb::list schemas;
+    for (const std::string& schema : function_of(self).schemas()) schemas.append(nb::str(schema.c_str()));
+    return nb::tuple(schemas).release().ptr();
+  });
+}
 PyObject* get_module(PyObject*, void*) { return PyUnicode_FromString("mindtorch_v2"); }
 PyObject* reduce(PyObject* self, PyObject*) { return PyUnicode_FromString(function_of(self).name().c_str()); }  // by name
 
@@ -47,6 +54,7 @@ PyGetSetDef properties[] = {{"__name__", get_name, nullptr, nullptr, nullptr},
                             {"__qualname__", get_name, nullptr, nullptr, nullptr},
                             {"__module__", get_module, nullptr, nullptr, nullptr},
                             {"__doc__", get_doc, nullptr, nullptr, nullptr},
+                            {"schemas", get_schemas, nullptr, "The schemas of the overloads, in the order they are tried.", nullptr},
                             {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
 PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
@@ -138,6 +146,12 @@ std::string OpFunction::signatures() const {
   std::string text;
   for (const Overload& overload : overloads_) text += fmt::format("{}{}{}", text.empty() ? "" : "\n", name_, overload.str());
   return text;
+}
+
+std::vector<std::string> OpFunction::schemas() const {
+  std::vector<std::string> texts;
+  for (const Overload& overload : overloads_) texts.push_back(overload.op().schema().str());
+  return texts;
 }
 
 void OpFunction::fail(const CallArguments& arguments) const {

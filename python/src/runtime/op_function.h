@@ -72,6 +72,7 @@ class OpFunction {
   PyObject* call_operator(std::initializer_list<PyObject*> arguments) const;
 
   std::string signatures() const;
+  std::vector<std::string> schemas() const;
 
  private:
   PyObject* try_call(const CallArguments& arguments) const;  // NotImplemented if no overload fits
