@@ -30,18 +30,34 @@ using analyze::GroupOptions;
 using analyze::KeyAverages;
 using analyze::TableContext;
 
-// Calls `work` without the GIL if `rows` is a sequence of ours, whose rows need no Python.
-template <class Work>
-auto unlocked_if_possible(nb::handle rows, Work work) {
-  if (!nb::isinstance<EventSequence>(rows)) return work();
-  const nb::gil_scoped_release unlocked;
-  return work();
-}
+// A list of Python's, or a sequence of ours, whose rows need no Python.
+class Rows {
+ public:
+  explicit Rows(nb::handle object)
+      : events_(nb::isinstance<EventSequence>(object) ? &nb::cast<const EventSequence&>(object) : nullptr), list_(object) {}
 
-std::string table(nb::handle rows, const TableContext& context, std::optional<std::string> sort_by, std::optional<std::int64_t> row_limit,
-                  std::optional<std::int64_t> max_src_column_width, std::optional<std::int64_t> max_name_column_width,
-                  std::optional<std::int64_t> max_shapes_column_width, std::optional<std::string> header, bool top_level_events_only,
-                  std::optional<std::string> time_unit) {
+  const EventSequence* events() const { return events_; }  // null: a list
+  // All events of a recording; null: anything else.
+  const analyze::Analysis* whole() const { return events_ != nullptr && events_->whole() ? events_->analysis().get() : nullptr; }
+  analyze::TableRows get() const { return events_ != nullptr ? table_rows(*events_) : table_rows(list_); }
+
+  // Calls `work`, without the GIL if the rows allow it.
+  template <class Work>
+  auto unlocked_if_possible(Work work) const {
+    if (events_ == nullptr) return work();
+    const nb::gil_scoped_release unlocked;
+    return work();
+  }
+
+ private:
+  const EventSequence* events_;
+  nb::handle list_;
+};
+
+nb::str table(nb::handle object, const TableContext& context, std::optional<std::string> sort_by, std::optional<std::int64_t> row_limit,
+              std::optional<std::int64_t> max_src_column_width, std::optional<std::int64_t> max_name_column_width,
+              std::optional<std::int64_t> max_shapes_column_width, std::optional<std::string> header, bool top_level_events_only,
+              std::optional<std::string> time_unit) {
   const analyze::TableOptions options{.sort_by = sort_by.value_or(""),
                                       .row_limit = row_limit.value_or(-1),
                                       .max_src_column_width = max_src_column_width,
@@ -50,8 +66,8 @@ std::string table(nb::handle rows, const TableContext& context, std::optional<st
                                       .header = std::move(header),
                                       .top_level_events_only = top_level_events_only,
                                       .time_unit = time_unit.value_or("")};
-  const analyze::TableRows source = table_rows(rows);
-  return unlocked_if_possible(rows, [&] { return analyze::table(source, context, options); });
+  const Rows rows(object);
+  return to_text(rows.unlocked_if_possible([&] { return analyze::table(rows.get(), context, options); }));
 }
 
 nb::list to_objects(KeyAverages averages, const std::shared_ptr<const analyze::Analysis>& analysis) {
@@ -60,47 +76,40 @@ nb::list to_objects(KeyAverages averages, const std::shared_ptr<const analyze::A
   return rows;
 }
 
-// `rows` as a sequence of ours; null if it is a list.
-const EventSequence* as_sequence(nb::handle rows) {
-  return nb::isinstance<EventSequence>(rows) ? &nb::cast<const EventSequence&>(rows) : nullptr;
-}
-
-nb::list key_averages(nb::handle rows, bool group_by_input_shapes, std::int64_t group_by_stack_n, bool group_by_overload_name) {
+nb::list key_averages(nb::handle object, bool group_by_input_shapes, std::int64_t group_by_stack_n, bool group_by_overload_name) {
   const GroupOptions options{group_by_input_shapes, group_by_stack_n, group_by_overload_name};
-  const EventSequence* const events = as_sequence(rows);
-  KeyAverages averages = unlocked_if_possible(rows, [&] {
-    if (events != nullptr && events->whole()) return analyze::key_averages(*events->analysis(), options);
-    return group_rows(table_rows(rows), options);
-  });
-  return to_objects(std::move(averages), events != nullptr ? events->analysis() : nullptr);
+  const Rows rows(object);
+  KeyAverages averages = rows.unlocked_if_possible(
+      [&] { return rows.whole() != nullptr ? analyze::key_averages(*rows.whole(), options) : group_rows(rows.get(), options); });
+  return to_objects(std::move(averages), rows.events() != nullptr ? rows.events()->analysis() : nullptr);
 }
 
-AverageRow total_average(nb::handle rows) {
-  const EventSequence* const events = as_sequence(rows);
-  return unlocked_if_possible(rows, [&] {
-    if (events != nullptr && events->whole()) return AverageRow{analyze::key_averages(*events->analysis()).total_average(), nullptr};
-    return AverageRow{as_averages(rows).total_average(), nullptr};
+AverageRow total_average(nb::handle object) {
+  const Rows rows(object);
+  return rows.unlocked_if_possible([&] {
+    const KeyAverages averages = rows.whole() != nullptr ? analyze::key_averages(*rows.whole()) : as_averages(rows.get());
+    return AverageRow{averages.total_average(), nullptr};
   });
 }
 
-void export_stacks(nb::handle rows, const std::string& path, std::string_view metric) {
-  const EventSequence* const events = as_sequence(rows);
-  unlocked_if_possible(rows, [&] {
-    const auto stacks = events != nullptr && events->whole() ? analyze::collapsed_stacks(*events->analysis(), metric)
-                                                             : analyze::collapsed_stacks(as_averages(rows), metric);
+void export_stacks(nb::handle object, const std::string& path, std::string_view metric) {
+  const Rows rows(object);
+  rows.unlocked_if_possible([&] {
+    const auto stacks = rows.whole() != nullptr ? analyze::collapsed_stacks(*rows.whole(), metric)
+                                                : analyze::collapsed_stacks(as_averages(rows.get()), metric);
     exporter::write_output(path, analyze::collapsed_text(stacks));
   });
 }
 
-void export_chrome_trace(nb::handle rows, const std::string& path, std::string_view device) {
+void export_list_trace(nb::handle object, const std::string& path, std::string_view device) {
   ListTrace trace(path);
-  if (const EventSequence* const events = as_sequence(rows)) {
+  if (const EventSequence* const events = Rows(object).events()) {
     const nb::gil_scoped_release unlocked;
     for (std::size_t i = 0; i < events->size(); ++i) trace.add((*events)[i], device);
     trace.commit();
     return;
   }
-  for (const nb::handle item : nb::iter(rows)) {
+  for (const nb::handle item : nb::iter(object)) {
     if (nb::isinstance<EventHandle>(item))
       trace.add(nb::cast<const EventHandle&>(item).event, device);
     else
@@ -115,17 +124,12 @@ nb::list stack_metrics() {
   return metrics;
 }
 
-// Text of a sequence comes from its events, of a list from its rows.
+// Text of all events of a recording comes from the events, of any other list from its rows.
 template <class OfEvents, class OfAverages>
-nb::str tabular(nb::handle rows, const TableContext& context, OfEvents of_events, OfAverages of_averages) {
-  const EventSequence* const events = as_sequence(rows);
-  if (events == nullptr || !events->whole()) return to_text(of_averages(as_averages(rows, context)));
-  std::string text;
-  {
-    const nb::gil_scoped_release unlocked;
-    text = of_events(events->analysis()->events());
-  }
-  return to_text(text);
+nb::str tabular(nb::handle object, const TableContext& context, OfEvents of_events, OfAverages of_averages) {
+  const Rows rows(object);
+  return to_text(rows.unlocked_if_possible(
+      [&] { return rows.whole() != nullptr ? of_events(rows.whole()->events()) : of_averages(as_averages(rows.get(), context)); }));
 }
 
 }  // namespace
@@ -148,7 +152,7 @@ void bind_event_rows(nb::module_& module) {
              nb::arg("group_by_overload_name"));
   module.def("total_average", &total_average, nb::arg("rows"));
   module.def("export_stacks", &export_stacks, nb::arg("rows"), nb::arg("path"), nb::arg("metric"));
-  module.def("export_list_trace", &export_chrome_trace, nb::arg("rows"), nb::arg("path"), nb::arg("device"));
+  module.def("export_list_trace", &export_list_trace, nb::arg("rows"), nb::arg("path"), nb::arg("device"));
   module.def("write_text", &exporter::write_output, nb::arg("path"), nb::arg("text"), nb::call_guard<nb::gil_scoped_release>());
   module.def("format_memory", &analyze::format_memory, nb::arg("bytes"));
   module.def("demangled", &analyze::demangled, nb::arg("name"));

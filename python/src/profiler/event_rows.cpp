@@ -10,7 +10,6 @@
 
 #include "python/src/profiler/average_row.h"
 #include "python/src/profiler/event_handle.h"
-#include "python/src/profiler/event_sequence.h"
 
 namespace mindtorch::python {
 namespace {
@@ -37,22 +36,21 @@ Average without_unasked(Average row, const analyze::GroupOptions& options) {
 
 }  // namespace
 
-analyze::TableRows table_rows(nb::handle rows) {
-  if (nb::isinstance<EventSequence>(rows)) {
-    const EventSequence& events = nb::cast<const EventSequence&>(rows);
-    return {events.size(), [&events](std::size_t i) { return events[i].as_row(); }, "events", "FunctionEvent"};
-  }
-  const std::size_t size = nb::len(rows);
-  const bool of_events = size > 0 && nb::isinstance<EventHandle>(rows[0]);
-  return {size, [rows](std::size_t i) { return row_of(rows[i]); }, of_events ? "events" : "keys",
+analyze::TableRows table_rows(const EventSequence& events) {
+  return {events.size(), [&events](std::size_t i) { return events[i].as_row(); }, "events", "FunctionEvent"};
+}
+
+analyze::TableRows table_rows(nb::handle list) {
+  const std::size_t size = nb::len(list);
+  const bool of_events = size > 0 && nb::isinstance<EventHandle>(list[0]);
+  return {size, [list](std::size_t i) { return row_of(list[i]); }, of_events ? "events" : "keys",
           of_events ? "FunctionEvent" : "FunctionEventAvg"};
 }
 
-analyze::KeyAverages as_averages(nb::handle rows, const analyze::TableContext& context) {
+analyze::KeyAverages as_averages(const analyze::TableRows& rows, const analyze::TableContext& context) {
   analyze::KeyAverages averages{{}, context};
-  const analyze::TableRows source = table_rows(rows);
-  averages.rows.reserve(source.size);
-  for (std::size_t i = 0; i < source.size; ++i) averages.rows.push_back(source.row(i));
+  averages.rows.reserve(rows.size);
+  for (std::size_t i = 0; i < rows.size; ++i) averages.rows.push_back(rows.row(i));
   return averages;
 }
 

@@ -5,13 +5,15 @@
 
 #include "mindtorch/analyze/key_averages.h"
 #include "mindtorch/analyze/table.h"
+#include "python/src/profiler/event_sequence.h"
 
 namespace mindtorch::python {
 
-// Of an EventSequence or a list of FunctionEvent and FunctionEventAvg objects, which must outlive the result. Rows of a list need the GIL.
-analyze::TableRows table_rows(nanobind::handle rows);
+// Of a sequence, and of a list of FunctionEvent and FunctionEventAvg objects; both must outlive the result. Rows of a list need the GIL.
+analyze::TableRows table_rows(const EventSequence& events);
+analyze::TableRows table_rows(nanobind::handle list);
 // All rows at once.
-analyze::KeyAverages as_averages(nanobind::handle rows, const analyze::TableContext& context = {});
+analyze::KeyAverages as_averages(const analyze::TableRows& rows, const analyze::TableContext& context = {});
 // torch's grouping, of rows that belong to no recording or only to a part of one.
 analyze::KeyAverages group_rows(const analyze::TableRows& rows, const analyze::GroupOptions& options);
 
