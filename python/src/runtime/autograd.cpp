@@ -34,7 +34,7 @@ TensorVector tensors_of(nb::handle sequence) {
   TensorVector tensors;
   for (nb::handle item : sequence) {
     if (!item.is_none() && !is_tensor(item.ptr()))
-      throw_error<TypeMismatch>("autograd.backward", "expected tensors, got {}", Py_TYPE(item.ptr())->tp_name);
+      throw_error<TypeMismatch>("autograd.backward", "expected tensors, got {}", type_name(item.ptr()));
     tensors.push_back(item.is_none() ? Tensor() : unwrap(item.ptr()));
   }
   return tensors;
@@ -71,7 +71,7 @@ std::uint64_t register_hook(const Tensor& tensor, nb::callable hook) {
     const nb::object result = nb::steal(checked(PyObject_CallOneArg(held->get(), given.ptr())));
     if (result.is_none()) return Tensor();
     if (!is_tensor(result.ptr()))
-      throw_error<TypeMismatch>("Tensor.register_hook", "expected Tensor or None from the hook, got {}", Py_TYPE(result.ptr())->tp_name);
+      throw_error<TypeMismatch>("Tensor.register_hook", "expected Tensor or None from the hook, got {}", type_name(result.ptr()));
     return unwrap(result.ptr());
   });
 }

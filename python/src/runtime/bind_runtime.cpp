@@ -4,6 +4,7 @@
 #include "mindtorch/runtime/functions.h"
 #include "mindtorch/runtime/initialize.h"
 #include "python/src/bindings.h"
+#include "python/src/runtime/argument.h"
 #include "python/src/runtime/autograd.h"
 #include "python/src/runtime/devices.h"
 #include "python/src/runtime/dtype_object.h"
@@ -23,14 +24,14 @@ namespace {
 std::optional<ScalarType> dtype_argument(nb::handle object) {
   if (object.is_none()) return std::nullopt;
   const std::optional<ScalarType> type = as_dtype(object.ptr());
-  if (!type) throw_error<TypeMismatch>("torch.tensor", "argument 'dtype' must be torch.dtype, not {}", Py_TYPE(object.ptr())->tp_name);
+  if (!type) throw_error<TypeMismatch>("torch.tensor", "argument 'dtype' must be torch.dtype, not {}", type_name(object.ptr()));
   return type;
 }
 
 std::optional<Device> device_argument(nb::handle object) {
   if (object.is_none()) return std::nullopt;
   const std::optional<Device> device = as_device(object.ptr());
-  if (!device) throw_error<TypeMismatch>("torch.tensor", "argument 'device' must be torch.device, not {}", Py_TYPE(object.ptr())->tp_name);
+  if (!device) throw_error<TypeMismatch>("torch.tensor", "argument 'device' must be torch.device, not {}", type_name(object.ptr()));
   return device;
 }
 

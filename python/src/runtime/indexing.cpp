@@ -85,7 +85,7 @@ class Indexer {
     } else {
       throw_error<OutOfRange>("Tensor.__getitem__",
                               "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})",
-                              Py_TYPE(item)->tp_name);
+                              type_name(item));
     }
   }
 
@@ -205,7 +205,7 @@ int contains(PyObject* self, PyObject* value) {
         if (is_tensor(value) && unwrap(value).dim() > 0) return unwrap(self).eq(unwrap(value)).any().item().to_bool() ? 1 : 0;
         if (!to_scalar(value, number))
           throw_error("Tensor.__contains__", "Tensor.__contains__ only supports Tensor or scalar, but you passed in a {}.",
-                      Py_TYPE(value)->tp_name);
+                      type_name(value));
         return unwrap(self).eq(number).any().item().to_bool() ? 1 : 0;
       },
       -1);

@@ -81,55 +81,66 @@ PyObject* detach_(PyObject* self, PyObject*) {
   });
 }
 
-// to(dtype), to(device), to(device, dtype), to(other), each with non_blocking= and copy=.
-PyObject* to(PyObject* self, PyObject* args, PyObject* keywords) {
-  return guarded([&] {
-    const Tensor& tensor = unwrap(self);
-    std::optional<Device> device;
-    std::optional<ScalarType> type;
-    bool flags[2] = {false, false};  // non_blocking, copy
-    const auto take = [&](PyObject* object) {
-      if (object == Py_None) return true;
-      if (is_tensor(object)) {
-        device = unwrap(object).device();
-        type = unwrap(object).dtype();
-        return true;
-      }
-      if (const std::optional<ScalarType> given = as_dtype(object)) {
-        type = given;
-        return true;
-      }
-      if (const std::optional<Device> given = as_device(object)) {
-        device = given;
-        return true;
-      }
-      return false;
-    };
-    int flag = 0;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); ++i) {
-      PyObject* object = PyTuple_GET_ITEM(args, i);
-      if (PyBool_Check(object) && flag < 2)
-        flags[flag++] = object == Py_True;
-      else if (!take(object))
-        throw_error<TypeMismatch>("Tensor.to", "expected a dtype, a device or a Tensor, got {}", Py_TYPE(object)->tp_name);
-    }
+// Arguments of to(): to(dtype), to(device), to(device, dtype), to(other), each with non_blocking and copy, by position or by name.
+struct Conversion {
+  std::optional<Device> device;
+  std::optional<ScalarType> type;
+  bool flags[2] = {false, false};  // non_blocking, copy
+  int flags_given = 0;
+
+  Conversion(PyObject* args, PyObject* keywords) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); ++i) take_positional(PyTuple_GET_ITEM(args, i));
     PyObject *name = nullptr, *object = nullptr;
-    for (Py_ssize_t at = 0; keywords != nullptr && PyDict_Next(keywords, &at, &name, &object) != 0;) {
-      const std::string_view word = PyUnicode_AsUTF8(name);
-      if (word == "non_blocking" || word == "copy")
-        flags[word == "copy"] = PyObject_IsTrue(object) == 1;
-      else if ((word != "dtype" && word != "device" && word != "other" && word != "memory_format") ||
-               (word != "memory_format" && !take(object)))
-        throw_error<TypeMismatch>("Tensor.to", "to() got an unexpected keyword argument '{}'", word);
+    for (Py_ssize_t at = 0; keywords != nullptr && PyDict_Next(keywords, &at, &name, &object) != 0;)
+      take_named(PyUnicode_AsUTF8(name), object);
+  }
+
+  Tensor apply(const Tensor& tensor) const {
+    const ReleasedGil released(!tensor.is_cpu() || (device && !device->is_cpu()));
+    if (!device) return tensor.to(type.value_or(tensor.dtype()), flags[1]);
+    return tensor.to(*device, type.value_or(tensor.dtype()), flags[1], flags[0]);
+  }
+
+ private:
+  // What to convert to: a dtype, a device or both, from a tensor.
+  bool take_target(PyObject* object) {
+    if (object == Py_None) return true;
+    if (is_tensor(object)) {
+      device = unwrap(object).device();
+      type = unwrap(object).dtype();
+      return true;
     }
-    Tensor result;
-    {
-      const ReleasedGil released(!tensor.is_cpu() || (device && !device->is_cpu()));
-      result = device ? tensor.to(*device, type.value_or(tensor.dtype()), flags[1], flags[0])
-                      : tensor.to(type.value_or(tensor.dtype()), flags[1]);
+    if (const std::optional<ScalarType> given = as_dtype(object)) {
+      type = given;
+      return true;
     }
-    return wrap(result);
-  });
+    if (const std::optional<Device> given = as_device(object)) {
+      device = given;
+      return true;
+    }
+    return false;
+  }
+
+  void take_positional(PyObject* object) {
+    if (PyBool_Check(object) && flags_given < 2)
+      flags[flags_given++] = object == Py_True;
+    else if (!take_target(object))
+      throw_error<TypeMismatch>("Tensor.to", "expected a dtype, a device or a Tensor, got {}", type_name(object));
+  }
+
+  void take_named(std::string_view name, PyObject* object) {
+    if (name == "memory_format") return;
+    if (name == "non_blocking" || name == "copy")
+      flags[name == "copy" ? 1 : 0] = PyObject_IsTrue(object) == 1;
+    else if (name != "dtype" && name != "device" && name != "other")
+      throw_error<TypeMismatch>("Tensor.to", "to() got an unexpected keyword argument '{}'", name);
+    else if (!take_target(object))
+      throw_error<TypeMismatch>("Tensor.to", "argument '{}' cannot be {}", name, type_name(object));
+  }
+};
+
+PyObject* to(PyObject* self, PyObject* args, PyObject* keywords) {
+  return guarded([&] { return wrap(Conversion(args, keywords).apply(unwrap(self))); });
 }
 
 template <class F>

@@ -2,6 +2,7 @@
 #include "mindtorch/runtime/autograd/node.h"
 #include "mindtorch/runtime/autograd/variable.h"
 #include "mindtorch/runtime/functions.h"
+#include "python/src/runtime/argument.h"
 #include "python/src/runtime/autograd.h"
 #include "python/src/runtime/dtype_object.h"
 #include "python/src/runtime/python_error.h"
@@ -64,8 +65,7 @@ PyObject* grad(const Tensor& tensor) { return wrap(tensor.grad()); }
 void set_grad(const Tensor& tensor, PyObject* value) {
   if (value == nullptr || value == Py_None) return tensor.set_grad({});
   if (!is_tensor(value))
-    throw_error<TypeMismatch>("Tensor.grad", "assigned grad expected to be a Tensor or None but got grad of type {}",
-                              Py_TYPE(value)->tp_name);
+    throw_error<TypeMismatch>("Tensor.grad", "assigned grad expected to be a Tensor or None but got grad of type {}", type_name(value));
   const Tensor& given = unwrap(value);
   if (given.is_same(tensor)) throw_error("Tensor.grad", "can't assign Variable as its own grad");
   if (given.dtype() != tensor.dtype() || given.device() != tensor.device())

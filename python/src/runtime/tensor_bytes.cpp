@@ -5,6 +5,7 @@
 
 #include "mindtorch/runtime/functions.h"
 #include "python/src/runtime/advanced_index.h"
+#include "python/src/runtime/argument.h"
 #include "python/src/runtime/dtype_object.h"
 #include "python/src/runtime/python_error.h"
 #include "python/src/runtime/tensor_data.h"
@@ -21,7 +22,7 @@ nb::bytes bytes_of(const Tensor& tensor) {
 
 Tensor tensor_of_bytes(nb::bytes data, nb::handle dtype, const std::vector<std::int64_t>& sizes) {
   const std::optional<ScalarType> type = as_dtype(dtype.ptr());
-  if (!type) throw_error<TypeMismatch>("tensor_of_bytes", "expected a dtype, got {}", Py_TYPE(dtype.ptr())->tp_name);
+  if (!type) throw_error<TypeMismatch>("tensor_of_bytes", "expected a dtype, got {}", type_name(dtype.ptr()));
   const Tensor tensor = empty(sizes, {.dtype = *type});
   if (tensor.nbytes() != data.size())
     throw_error<InvalidArgument>("tensor_of_bytes", "{} bytes do not make a tensor of {} and sizes {}", data.size(), dtype_name(*type),

@@ -12,12 +12,13 @@ namespace {
 
 bool is_list(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
 
+// NumPy's arrays and numbers, and what else shares its memory; texts of bytes are no data.
 bool has_buffer(PyObject* object) { return PyObject_CheckBuffer(object) != 0 && !PyBytes_Check(object) && !PyByteArray_Check(object); }
+bool is_array(PyObject* object) { return has_buffer(object) && PySequence_Check(object) != 0; }
 
 // The sizes that the first elements suggest; the others are checked when they are read.
 DimVector sizes_of(PyObject* data) {
   DimVector sizes;
-  nb::object held;
   while (is_list(data)) {
     const Py_ssize_t length = PySequence_Fast_GET_SIZE(data);
     sizes.push_back(length);
@@ -25,7 +26,7 @@ DimVector sizes_of(PyObject* data) {
     if (length == 0) return sizes;
     data = PySequence_Fast_GET_ITEM(data, 0);
   }
-  if (is_tensor(data) || has_buffer(data)) {
+  if (is_tensor(data) || is_array(data)) {
     const Tensor inner = is_tensor(data) ? unwrap(data) : tensor_from_buffer(data);
     for (const std::int64_t size : inner.sizes()) sizes.push_back(size);
   }
@@ -39,7 +40,7 @@ struct Reader {
   void add(PyObject* object) {
     Scalar& number = numbers.emplace_back();
     if (!to_scalar(object, number))
-      throw_error<TypeMismatch>("torch.tensor", "must be a number or a sequence of numbers, got {}", Py_TYPE(object)->tp_name);
+      throw_error<TypeMismatch>("torch.tensor", "must be a number or a sequence of numbers, got {}", type_name(object));
     has_real = has_real || number.is_floating_point();
     has_integer = has_integer || number.is_integral();
   }
@@ -52,16 +53,18 @@ struct Reader {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(flat.ptr()); ++i) add(PyList_GET_ITEM(flat.ptr(), i));
   }
 
-  void read(PyObject* data, IntArrayRef sizes) {
+  void read(PyObject* data, IntArrayRef sizes, int dim = 0) {
     if (is_tensor(data)) return add_elements(unwrap(data), sizes);
-    if (!is_list(data) && has_buffer(data) && !sizes.empty()) return add_elements(tensor_from_buffer(data), sizes);
+    if (!is_list(data) && is_array(data)) return add_elements(tensor_from_buffer(data), sizes);
     if (sizes.empty()) return add(data);
-    if (!is_list(data))
-      throw_error<TypeMismatch>("torch.tensor", "expected a sequence of length {}, got {}", sizes[0], Py_TYPE(data)->tp_name);
+    if (!is_list(data)) throw_error<TypeMismatch>("torch.tensor", "expected a sequence of length {}, got {}", sizes[0], type_name(data));
     const Py_ssize_t length = PySequence_Fast_GET_SIZE(data);
     if (length != sizes[0])
-      throw_error<InvalidArgument>("torch.tensor", "expected sequence of length {} at dim {} (got {})", sizes[0], 0, length);
-    for (Py_ssize_t i = 0; i < length; ++i) read(PySequence_Fast_GET_ITEM(data, i), {sizes.data() + 1, sizes.size() - 1});
+      throw_error<InvalidArgument>("torch.tensor", "expected sequence of length {} at dim {} (got {})", sizes[0], dim, length);
+    for (Py_ssize_t i = 0; i < length; ++i) {
+      if (PySequence_Fast_GET_SIZE(data) != length) throw_error("torch.tensor", "the data changed while it was read");
+      read(PySequence_Fast_GET_ITEM(data, i), {sizes.data() + 1, sizes.size() - 1}, dim + 1);
+    }
   }
 
   ScalarType natural_type() const {

@@ -214,4 +214,6 @@ def test_arguments_may_be_numpys():
     x = torch.ones(2, 3)
     assert (x * np.float32(2.0)).sum().item() == 12.0 and x.sum(np.int64(1)).shape == (2,)
     assert torch.zeros(np.int64(2), 3).shape == (2, 3) and torch.add(x, np.int64(1)).dtype is torch.float32
+    assert torch.tensor(np.float64(1.5)).dtype is torch.float64 and torch.tensor([np.ones(2), np.zeros(2)]).shape == (2, 2)
+    assert torch.tensor([torch.tensor(1.0), torch.tensor(2.0)]).tolist() == [1.0, 2.0]
     assert torch.tensor(np.float32(1.5)).item() == 1.5 and torch.tensor([np.int64(1), np.int64(2)]).dtype is torch.int64

@@ -99,7 +99,12 @@ def test_types_change_on_the_way():
     assert x.long().tolist() == [1, 2] and x.double().dtype is torch.float64 and x.to(torch.int32).dtype is torch.int32
     assert x.to(torch.float32) is x and x.to(torch.float32, copy=True) is not x
     assert x.type() == "torch.FloatTensor" and x.to(torch.zeros(1, dtype=torch.float64)).dtype is torch.float64
-    assert x.to("cpu") is x and x.cpu() is x
+    assert x.to("cpu") is x and x.cpu() is x and x.to("cpu", torch.float64, False, True).dtype is torch.float64
+    assert x.to(dtype=torch.int64, device="cpu", non_blocking=True).dtype is torch.int64 and x.to(None) is x
+    with pytest.raises(TypeError, match="unexpected keyword argument 'kind'"):
+        x.to(kind=torch.int64)
+    with pytest.raises(TypeError, match="expected a dtype, a device or a Tensor, got float"):
+        x.to(1.5)
 
 
 def test_copies_of_tensors_are_their_own():
@@ -124,7 +129,7 @@ def test_data_shares_memory_and_has_no_history():
 
 
 def test_ragged_and_foreign_data_is_refused():
-    with pytest.raises(ValueError, match="expected sequence of length 2"):
+    with pytest.raises(ValueError, match=r"expected sequence of length 2 at dim 1 \(got 1\)"):
         torch.tensor([[1, 2], [3]])
     with pytest.raises(TypeError, match="must be a number or a sequence of numbers, got str"):
         torch.tensor(["a"])
