@@ -102,6 +102,15 @@ def test_a_list_of_python_packages_is_installed_once_and_again_when_it_changes(m
         assert sum(" install " in call for call in machine.calls("python")) == installations
 
 
+def test_python_packages_that_could_not_be_installed_are_tried_again(machine):
+    machine.give("python", '[[ "$*" != *install* ]]', machine.folder / ".venv" / "bin")
+    (machine.folder / "tools").mkdir()
+    (machine.folder / "tools" / "requirements-torch.txt").write_text("torch\n")
+    for attempts in (1, 2):
+        assert machine.run("need_python torch || echo went on").stdout == "went on\n"
+        assert sum(" install " in call for call in machine.calls("python")) == attempts
+
+
 def dev(project_root, *arguments):
     return subprocess.run([project_root / "dev", *arguments], capture_output=True, text=True, check=False)
 

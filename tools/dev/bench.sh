@@ -16,6 +16,15 @@ run_benchmarks() {
   done
 }
 
+# compare_with_torch NAME...: whether one of them measures PyTorch too.
+compare_with_torch() {
+  local name
+  for name in "$@"; do
+    if grep -qs '^ *import torch' "benchmarks/$name.py"; then return 0; fi
+  done
+  return 1
+}
+
 run_bench() {
   local argument names=() show=(.venv/bin/python tools/bench_table.py)
   for argument in "$@"; do
@@ -32,6 +41,9 @@ run_bench() {
   done
   need_packages "${BENCH_PACKAGES[@]}"
   need_python >&2
+  if compare_with_torch "${names[@]}"; then
+    need_python torch >&2 || say "PyTorch could not be installed: there will be results without a ratio"
+  fi
   build release benchmarks >&2
   run_benchmarks "${names[@]}" | "${show[@]}"
 }

@@ -74,7 +74,7 @@ need_python() {
   stamp=.venv/.installed-$name
   cmp -s "tools/$name.txt" "$stamp" && return 0
   say "Installing Python packages of tools/$name.txt into .venv"
-  .venv/bin/python -m pip install --disable-pip-version-check -r "tools/$name.txt"
+  .venv/bin/python -m pip install --disable-pip-version-check -r "tools/$name.txt" || return
   cp "tools/$name.txt" "$stamp"
 }
 
