@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace mindtorch {
 
@@ -12,26 +13,37 @@ Tensor new_tensor(IntArrayRef sizes, ScalarType dtype, Device device) {
   return Tensor(make_intrusive<TensorImpl>(Storage::allocate(bytes, device), dtype, sizes));
 }
 
-Tensor new_strided_tensor(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device) {
-  std::int64_t last = 0;
-  if (checked_numel(sizes) != 0) {
-    last = 1;
-    for (std::size_t i = 0; i < sizes.size(); ++i) last += (sizes[i] - 1) * strides[i];
+namespace {
+
+// Where the last element lies; nothing if a size or stride is negative or the place does not fit in 64 bits.
+std::optional<std::int64_t> last_element(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset) {
+  std::int64_t last = offset;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    std::int64_t distance;
+    if (sizes[i] < 0 || strides[i] < 0 || __builtin_mul_overflow(std::max<std::int64_t>(sizes[i], 1) - 1, strides[i], &distance) ||
+        __builtin_add_overflow(last, distance, &last))
+      return std::nullopt;
   }
-  auto storage = Storage::allocate(static_cast<std::size_t>(last) * element_size(dtype), device);
+  return last;
+}
+
+}  // namespace
+
+Tensor new_strided_tensor(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device) {
+  const bool is_empty = checked_numel(sizes) == 0;
+  const std::optional<std::int64_t> last = last_element(sizes, strides, 0);
+  if (!last || *last > std::numeric_limits<std::int64_t>::max() / 8 - 1)
+    throw_error("runtime.sizes", "Storage size calculation overflowed with sizes={} and strides={}", to_string(sizes), to_string(strides));
+  auto storage = Storage::allocate(is_empty ? 0 : static_cast<std::size_t>(*last + 1) * element_size(dtype), device);
   return Tensor(make_intrusive<TensorImpl>(std::move(storage), dtype, sizes, strides, 0, nullptr));
 }
 
 Tensor make_view(const Tensor& self, IntArrayRef sizes, IntArrayRef strides, std::int64_t offset) {
   TensorImpl& impl = *self.impl();
-  std::int64_t last = offset;
-  bool empty = false;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    empty = empty || sizes[i] == 0;
-    last += (sizes[i] - 1) * strides[i];
-  }
+  const bool is_empty = std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
+  const std::optional<std::int64_t> last = last_element(sizes, strides, offset);
   const auto elements = static_cast<std::int64_t>(impl.storage()->bytes() / element_size(impl.dtype()));
-  if (offset < 0 || (!empty && last >= elements))
+  if (offset < 0 || !last || (!is_empty && *last >= elements))
     throw_error("runtime.view", "sizes {}, strides {} and offset {} reach outside of a storage of {} elements", to_string(sizes),
                 to_string(strides), offset, elements);
   IntrusivePtr<TensorImpl> base = impl.base() ? impl.base() : self.impl_ptr();

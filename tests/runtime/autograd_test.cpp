@@ -91,7 +91,8 @@ TEST(Autograd, ChangingASavedTensorInPlaceIsAnError) {
   EXPECT_THAT(
       error_of([&] { z.backward(); }),
       ::testing::AllOf(
-          HasSubstr("one of the variables needed for gradient computation has been modified by an inplace operation: [DoubleTensor [2]]"),
+          HasSubstr(
+              "one of the variables needed for gradient computation has been modified by an inplace operation: [torch.DoubleTensor [2]]"),
           HasSubstr("is at version 1; expected version 0 instead")));
 }
 
@@ -160,6 +161,16 @@ TEST(Autograd, AViewSeesWritesToItsBase) {
   EXPECT_EQ(view.grad_fn()->name(), "AsStridedBackward0");
   (view * view).sum().backward();
   EXPECT_THAT(values(x.grad()), ElementsAre(200, 400, 600, 800));
+}
+
+TEST(Autograd, ResultsOfIntegersHaveNoGradient) {
+  const Tensor x = ones({2, 3}, {.requires_grad = true});
+  const auto [values, indices] = x.max(1);
+  EXPECT_TRUE(values.requires_grad());
+  EXPECT_FALSE(indices.requires_grad());
+  EXPECT_FALSE(x.to(kInt64).requires_grad());
+  EXPECT_FALSE(zeros({2, 3}, {.dtype = kInt64}).copy_(x).requires_grad());
+  EXPECT_THROW(x.sum(kInt64), Error) << "the gradient would be lost without a word";
 }
 
 TEST(Autograd, NoGradRecordsNothing) {

@@ -72,6 +72,9 @@ TEST_F(RuntimeRecording, CompositesShowTheirChildren) {
   EXPECT_THAT(tree(record_of([&] { linear(x, w, b); }, with_clock())),
               ElementsAre("aten::linear", "  aten::t", "    aten::transpose", "  aten::addmm", "    aten::expand", "    aten::copy_"));
   EXPECT_THAT(tree(record_of([&] { ones({2}); }, with_clock())), ElementsAre("aten::ones", "  aten::empty", "  aten::fill_"));
+  const Tensor images = ones({2, 3, 4});
+  EXPECT_THAT(tree(record_of([&] { batch_norm(images, {}, {}, {}, {}, true); }, with_clock())),
+              ElementsAre("aten::batch_norm", "  aten::_batch_norm_impl_index", "    aten::empty", "    aten::native_batch_norm"));
   EXPECT_THAT(tree(record_of(
                   [&] {
                     matmul(ones({2, 3, 4}), ones({4, 5}));

@@ -15,11 +15,14 @@
 //   void save_result(const Ret& result)          after the op has run; keep tensors as SavedVariable(result, true)
 //   auto saved()                                 all SavedVariables, so that backward can free them
 //   static bool saves_self(InputNeeds needs)     whether the first argument is saved: in-place forms then save a copy of it
+//   static constexpr std::size_t kDifferentiableOutputs   outputs from this one on have no gradient (indices, statistics); default: all
+//   have static constexpr bool kStopsAtIntegers       a result of integers has no gradient (conversions); otherwise it is an error
 // operator() takes one gradient, or `const TensorVector&` if the op has several outputs (undefined where nothing flowed). It is written
 // with ordinary ops, so that create_graph differentiates it again. Sums over broadcast dimensions and conversions of type are done by the
 // engine.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -91,6 +94,21 @@ bool any_requires_grad(const Args&... args) {
 }
 
 [[noreturn]] void fail_no_derivative(const OpBase& op);
+
+template <class Formula>
+constexpr std::size_t differentiable_outputs() {
+  if constexpr (requires { Formula::kDifferentiableOutputs; })
+    return Formula::kDifferentiableOutputs;
+  else
+    return std::numeric_limits<std::size_t>::max();
+}
+template <class Formula>
+constexpr bool stops_at_integers() {
+  if constexpr (requires { Formula::kStopsAtIntegers; })
+    return Formula::kStopsAtIntegers;
+  else
+    return false;
+}
 // self.clone(), differentiable.
 Tensor copy_of(const Tensor& self);
 
@@ -117,7 +135,11 @@ struct FormulaKernel<op, Formula> {
     }
     node->formula.emplace(needs, args...);
     Ret result = run(keys, args...);
-    each_tensor(result, [&](const Tensor& output) { set_history(output, node); });
+    std::size_t number = 0;
+    each_tensor(result, [&](const Tensor& output) {
+      if (number++ >= differentiable_outputs<Formula>()) return;
+      if (!stops_at_integers<Formula>() || output.is_floating_point()) set_history(output, node);
+    });
     if constexpr (requires { node->formula->save_result(result); }) node->formula->save_result(result);
     return result;
   }
@@ -134,6 +156,7 @@ struct FormulaKernel<op, Formula> {
   template <class... Rest>
   static Ret write_in_place(const IntrusivePtr<FormulaNode<Formula>>& node, InputNeeds needs, DispatchKeySet keys, const Tensor& self,
                             const Rest&... rest) {
+    if (stops_at_integers<Formula>() && !self.is_floating_point()) return run(keys, self, rest...);
     check_differentiable_write(self, Formula::kName);
     bool saves_self = false;
     if constexpr (requires { Formula::saves_self(needs); }) saves_self = Formula::saves_self(needs);

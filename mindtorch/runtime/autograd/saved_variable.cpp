@@ -11,11 +11,11 @@ namespace {
 [[noreturn]] void fail_changed(const Tensor& tensor, const Node* made_by, std::uint32_t output_nr, std::uint32_t found,
                                std::uint32_t expected) {
   const std::string origin = made_by != nullptr ? fmt::format(", which is output {} of {},", output_nr, made_by->name()) : ",";
-  throw_error(
-      "autograd.backward",
-      "one of the variables needed for gradient computation has been modified by an inplace operation: [{}Tensor {}]{} is at version {}; "
-      "expected version {} instead.",
-      scalar_type_title(tensor.dtype()), to_string(tensor.sizes()), origin, found, expected);
+  throw_error("autograd.backward",
+              "one of the variables needed for gradient computation has been modified by an inplace operation: [torch.{}Tensor {}]{} is at "
+              "version {}; "
+              "expected version {} instead.",
+              scalar_type_title(tensor.dtype()), to_string(tensor.sizes()), origin, found, expected);
 }
 
 }  // namespace

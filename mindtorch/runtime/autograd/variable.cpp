@@ -65,7 +65,8 @@ Edge gradient_edge(const Tensor& tensor) {
 
 void set_history(const Tensor& output, const NodePtr& node) {
   const std::uint32_t slot = node->add_input_metadata(output);
-  if (!output.defined() || !output.is_floating_point()) return;
+  if (!output.defined()) return;
+  if (!output.is_floating_point()) throw_error(node->name(), "Autograd not support dtype: {}", scalar_type_title(output.dtype()));
   AutogradMeta& meta = output.impl()->ensure_autograd_meta();
   meta.grad_fn = node;
   meta.output_nr = slot;

@@ -249,15 +249,16 @@ struct EluBackwardBackward0 {
     if (!grads.needs(1)) return;
     const Tensor product = grad * grads.unpack(grad_output) * input_scale;
     const Tensor curved = is_result ? product : elu_backward_op(product, alpha, scale, input_scale, false, x);
-    grads.set(1, curved * (x <= 0));
+    grads.set(1, curved * (x < 0));
   }
 };
 
 struct LogSigmoidBackward0 {
   static constexpr std::string_view kName = "LogSigmoidBackward0";
+  static constexpr std::size_t kDifferentiableOutputs = 1;
   SavedVariable self, buffer;
   LogSigmoidBackward0(InputNeeds, const Tensor& x) : self(x) {}
-  void save_result(const std::tuple<Tensor, Tensor>& result) { buffer = SavedVariable(std::get<1>(result), true); }
+  void save_result(const std::tuple<Tensor, Tensor>& result) { buffer = SavedVariable(std::get<1>(result)); }
   auto saved() { return std::tie(self, buffer); }
   void operator()(Gradients& grads, const TensorVector& inputs) {
     if (inputs[0].defined()) grads.set(0, log_sigmoid_backward_op(inputs[0], grads.unpack(self), grads.unpack(buffer)));

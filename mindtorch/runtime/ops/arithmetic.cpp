@@ -71,28 +71,36 @@ Tensor add__kernel(const Tensor& self, const Other& other, const Scalar& alpha) 
   return self;
 }
 
-void check_sub(ScalarType type) {
-  if (type == kBool)
-    throw_error("aten::sub",
+bool is_bool(const Tensor& tensor) { return tensor.dtype() == kBool; }
+bool is_bool(const Scalar& number) { return number.is_boolean(); }
+
+template <class Other>
+void check_sub(const Tensor& self, const Other& other, const Scalar& alpha, const char* op) {
+  if (is_bool(self) && is_bool(other))
+    throw_error(op,
                 "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.");
+  if (is_bool(self) || is_bool(other))
+    throw_error(op,
+                "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+                "`logical_not()` operator instead.");
+  check_alpha(result_type(self, other), alpha, op);
 }
 
 template <class Other>
 Tensor sub_kernel(const Tensor& self, const Other& other, const Scalar& alpha) {
-  check_sub(result_type(self, other));
+  check_sub(self, other, alpha, "aten::sub");
   return add_kernel(self, other, negated(alpha));
 }
 
 template <class Other>
 Tensor sub__kernel(const Tensor& self, const Other& other, const Scalar& alpha) {
-  check_sub(result_type(self, other));
+  check_sub(self, other, alpha, "aten::sub_");
   return add__kernel(self, other, negated(alpha));
 }
 
 Tensor rsub_scalar_kernel(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   const ScalarType type = result_type(self, other);
-  check_sub(type);
-  check_alpha(type, alpha, "aten::rsub");
+  check_sub(self, other, alpha, "aten::rsub");
   Pointwise<2> call("aten::rsub", {self, other}, type, type);
   launch(call.device, "rsub", cpu::rsub, type, call.plan, alpha);
   return call.out;
@@ -116,13 +124,21 @@ Tensor div__kernel(const Tensor& self, const Other& other) {
   return self;
 }
 
-Tensor neg_kernel(const Tensor& self) {
-  if (self.dtype() == kBool)
+void check_neg(const Tensor& self) {
+  if (is_bool(self))
     throw_error(
         "aten::neg",
         "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` "
         "operator instead.");
+}
+
+Tensor neg_kernel(const Tensor& self) {
+  check_neg(self);
   return unary_kernel<"aten::neg", cpu::neg>(self);
+}
+Tensor neg__kernel(const Tensor& self) {
+  check_neg(self);
+  return unary_in_place_kernel<"aten::neg_", cpu::neg, false>(self);
 }
 
 // ---- derivatives ----
@@ -255,7 +271,7 @@ void register_arithmetic_ops(Library& library) {
   library.define<div_scalar_op>().kernel<div_kernel<Scalar>>().autograd<DivScalarBackward>();
   library.define<div__scalar_op>().kernel<div__kernel<Scalar>>().autograd<DivScalarBackward>();
   library.define<neg_op>().kernel<neg_kernel>().autograd<NegBackward0>();
-  library.define<neg__op>().kernel<unary_in_place_kernel<"aten::neg_", cpu::neg, false>>().autograd<NegBackward0>();
+  library.define<neg__op>().kernel<neg__kernel>().autograd<NegBackward0>();
   library.define<reciprocal_op>().kernel<floating_unary_kernel<"aten::reciprocal", cpu::reciprocal>>().autograd<ReciprocalBackward0>();
   library.define<reciprocal__op>()
       .kernel<unary_in_place_kernel<"aten::reciprocal_", cpu::reciprocal, true>>()

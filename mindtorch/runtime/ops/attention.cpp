@@ -43,7 +43,9 @@ void check_attention(const Tensor& query, const Tensor& key, const Tensor& value
     throw_error(kOp, "query {}, key {} and value {} do not fit together", to_string(query.sizes()), to_string(key.sizes()),
                 to_string(value.sizes()));
   if (dropout_p < 0 || dropout_p > 1) throw_error(kOp, "dropout probability has to be between 0 and 1, but got {}", dropout_p);
-  if (enable_gqa) throw_error(kOp, "grouped-query attention (enable_gqa) is not implemented");
+  if (enable_gqa && (query.dim() < 3 || query.size(-3) % key.size(-3) != 0 || query.size(-3) % value.size(-3) != 0))
+    throw_error(kOp, "Number of heads in key and value must divide the number of heads in query, got {}, {} and {}", to_string(key.sizes()),
+                to_string(value.sizes()), to_string(query.sizes()));
   if (!is_defined(mask)) return;
   if (is_causal) throw_error(kOp, "Explicit attn_mask should not be set when is_causal=True");
   if (mask->dtype() != kBool && mask->dtype() != query.dtype())
@@ -62,16 +64,26 @@ Tensor bias_of(const Tensor& mask, const Tensor& query) {
   return mask.dtype() == kBool ? zeros(mask.sizes(), query.options()).masked_fill_(mask.logical_not(), kMinusInfinity) : mask;
 }
 
-TwoTensors attention_math_composite(const Tensor& query, const Tensor& key, const Tensor& value, MaybeTensor mask, double dropout_p,
-                                    bool is_causal, MaybeTensor dropout_mask, std::optional<double> scale, bool enable_gqa) {
-  check_attention(query, key, value, mask, dropout_p, is_causal, enable_gqa);
+// Each head `times` times in a row: several heads of the query share it.
+Tensor repeat_heads(const Tensor& heads, std::int64_t times) {
+  if (times == 1) return heads;
+  DimVector expanded(heads.sizes()), sizes(heads.sizes());
+  expanded.insert(expanded.size() - 2, times);
+  sizes[sizes.size() - 3] *= times;
+  return heads.unsqueeze(-3).expand(expanded).reshape(sizes);
+}
+
+TwoTensors attention_math_composite(const Tensor& query, const Tensor& given_key, const Tensor& given_value, MaybeTensor mask,
+                                    double dropout_p, bool is_causal, MaybeTensor dropout_mask, std::optional<double> scale,
+                                    bool enable_gqa) {
+  check_attention(query, given_key, given_value, mask, dropout_p, is_causal, enable_gqa);
+  const auto shared = [&](const Tensor& heads) { return enable_gqa ? repeat_heads(heads, query.size(-3) / heads.size(-3)) : heads; };
+  const Tensor key = shared(given_key), value = shared(given_value);
   const Tensor scores = matmul(query * scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1)))), key.transpose(-2, -1));
-  const bool is_masked = is_defined(mask);
-  Tensor weights;
-  if (is_masked)
-    weights = safe_softmax(scores + bias_of(*mask, query), -1);
-  else
-    weights = softmax(is_causal ? scores.add_(causal_bias(query, key)) : scores, -1);
+  Tensor weights = safe_softmax(is_defined(mask) ? scores + bias_of(*mask, query)
+                                : is_causal      ? scores.add_(causal_bias(query, key))
+                                                 : scores,
+                                -1);
   if (is_defined(dropout_mask))
     weights = weights.masked_fill(dropout_mask->logical_not(), 0) * (1 / (1 - dropout_p));
   else if (dropout_p > 0)

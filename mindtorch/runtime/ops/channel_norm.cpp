@@ -25,6 +25,12 @@ constinit Op<Tensor(const Tensor&, MaybeTensor, MaybeTensor, MaybeTensor, MaybeT
     "aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float "
     "momentum, "
     "float eps, bool cudnn_enabled) -> Tensor"};
+constinit Op<std::tuple<Tensor, Tensor, Tensor, Tensor, std::int64_t>(const Tensor&, MaybeTensor, MaybeTensor, MaybeTensor, MaybeTensor,
+                                                                      bool, double, double, bool)>
+    batch_norm_impl_index_op{
+        "aten::_batch_norm_impl_index(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool "
+        "training, "
+        "float momentum, float eps, bool cudnn_enabled) -> (Tensor, Tensor, Tensor, Tensor, int)"};
 constinit Op<ThreeTensors(const Tensor&, MaybeTensor, MaybeTensor, MaybeTensor, MaybeTensor, bool, double, double)> native_batch_norm_op{
     "aten::native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float "
     "momentum, float eps) -> (Tensor, Tensor, Tensor)"};
@@ -107,8 +113,6 @@ ThreeTensors native_batch_norm_kernel(const Tensor& input, MaybeTensor weight, M
            old_mean.contiguous().data_ptr(), old_var.contiguous().data_ptr());
     return {x.turned_back(out), empty({0}, input.options()), empty({0}, input.options())};
   }
-  if (input.numel() == input.size(1) && input.numel() != 0)
-    throw_error<InvalidArgument>(kOp, "Expected more than 1 value per channel when training, got input size {}", to_string(input.sizes()));
   for (const Tensor& written : {old_mean, old_var}) {
     if (!written.defined()) continue;
     if (!written.is_contiguous()) throw_error(kOp, "running_mean and running_var must be contiguous");
@@ -138,12 +142,23 @@ ThreeTensors native_batch_norm_backward_kernel(const Tensor& grad, const Tensor&
 }
 
 Tensor batch_norm_composite(const Tensor& input, MaybeTensor weight, MaybeTensor bias, MaybeTensor running_mean, MaybeTensor running_var,
-                            bool training, double momentum, double eps, bool) {
-  return std::get<0>(native_batch_norm_op(input, weight, bias, running_mean, running_var, training, momentum, eps));
+                            bool training, double momentum, double eps, bool cudnn_enabled) {
+  return std::get<0>(batch_norm_impl_index_op(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled));
+}
+
+// The op where torch chooses among libraries: the choice (0: no library) is the last result, what the library wants to keep the one before.
+std::tuple<Tensor, Tensor, Tensor, Tensor, std::int64_t> batch_norm_impl_index_composite(const Tensor& input, MaybeTensor weight,
+                                                                                         MaybeTensor bias, MaybeTensor running_mean,
+                                                                                         MaybeTensor running_var, bool training,
+                                                                                         double momentum, double eps, bool) {
+  const Tensor reserve = empty({0}, {.dtype = kUint8, .device = input.device()});
+  const auto [out, mean, rstd] = native_batch_norm_op(input, weight, bias, running_mean, running_var, training, momentum, eps);
+  return {out, mean, rstd, reserve, 0};
 }
 
 Tensor group_norm_composite(const Tensor& input, std::int64_t num_groups, MaybeTensor weight, MaybeTensor bias, double eps, bool) {
   constexpr const char* kOp = "aten::group_norm";
+  wrap_dim(1, input.dim(), kOp);
   check_batch(input, kOp);
   const std::int64_t batch = input.size(0), channels = input.size(1);
   if (num_groups <= 0 || channels % num_groups != 0)
@@ -202,6 +217,7 @@ Tensor along_channels(const Tensor& parameter, std::int64_t dims) {
 
 struct NativeBatchNormBackward0 {
   static constexpr std::string_view kName = "NativeBatchNormBackward0";
+  static constexpr std::size_t kDifferentiableOutputs = 1;
   SavedVariable input, weight, running_mean, running_var, save_mean, save_rstd;
   bool training;
   double eps;
@@ -214,8 +230,8 @@ struct NativeBatchNormBackward0 {
         training(train),
         eps(e) {}
   void save_result(const ThreeTensors& result) {
-    save_mean = SavedVariable(std::get<1>(result), true);
-    save_rstd = SavedVariable(std::get<2>(result), true);
+    save_mean = SavedVariable(std::get<1>(result));
+    save_rstd = SavedVariable(std::get<2>(result));
   }
   auto saved() { return std::tie(input, weight, running_mean, running_var, save_mean, save_rstd); }
   void operator()(Gradients& grads, const TensorVector& inputs) {
@@ -249,6 +265,7 @@ struct NativeBatchNormBackward0 {
 
 struct NativeGroupNormBackward0 {
   static constexpr std::string_view kName = "NativeGroupNormBackward0";
+  static constexpr std::size_t kDifferentiableOutputs = 1;
   SavedVariable input, weight, mean, rstd;
   std::int64_t batch, channels, inner, groups;
   double eps;
@@ -256,8 +273,8 @@ struct NativeGroupNormBackward0 {
                            std::int64_t group, double e)
       : input(x), weight(value_or_undefined(w)), batch(n), channels(c), inner(s), groups(group), eps(e) {}
   void save_result(const ThreeTensors& result) {
-    mean = SavedVariable(std::get<1>(result), true);
-    rstd = SavedVariable(std::get<2>(result), true);
+    mean = SavedVariable(std::get<1>(result));
+    rstd = SavedVariable(std::get<2>(result));
   }
   auto saved() { return std::tie(input, weight, mean, rstd); }
   void operator()(Gradients& grads, const TensorVector& inputs) {
@@ -286,6 +303,9 @@ struct NativeGroupNormBackward0 {
 
 Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean, const Tensor& running_var,
                   bool training, double momentum, double eps) {
+  if (training && input.dim() >= 2 && input.numel() == input.size(1))
+    throw_error<InvalidArgument>("aten::batch_norm", "Expected more than 1 value per channel when training, got input size {}",
+                                 to_string(input.sizes()));
   return batch_norm_op(input, defined_or_none(weight), defined_or_none(bias), defined_or_none(running_mean), defined_or_none(running_var),
                        training, momentum, eps, false);
 }
@@ -295,6 +315,7 @@ Tensor group_norm(const Tensor& input, std::int64_t num_groups, const Tensor& we
 
 void register_channel_norm_ops(Library& library) {
   library.define<batch_norm_op>().composite<batch_norm_composite>();
+  library.define<batch_norm_impl_index_op>().composite<batch_norm_impl_index_composite>();
   library.define<native_batch_norm_op>().kernel<native_batch_norm_kernel>().autograd<NativeBatchNormBackward0>();
   library.define<native_batch_norm_backward_op>().kernel<native_batch_norm_backward_kernel>();
   library.define<group_norm_op>().composite<group_norm_composite>();

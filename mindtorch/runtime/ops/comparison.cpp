@@ -1,12 +1,14 @@
 // Comparisons, and choices between elements.
 #include "mindtorch/runtime/ops/comparison.h"
 
+#include <cmath>
 #include <limits>
 
 #include "mindtorch/runtime/functions.h"
 #include "mindtorch/runtime/geometry.h"
 #include "mindtorch/runtime/kernels/cpu/comparison.h"
 #include "mindtorch/runtime/ops/pointwise_op.h"
+#include "mindtorch/runtime/scalar_range.h"
 
 namespace mindtorch {
 
@@ -54,13 +56,11 @@ constinit Op<WithScalar> clamp_max_op{"aten::clamp_max(Tensor self, Scalar max) 
 
 // ---- kernels ----
 
-void check_mask(const Tensor& mask, const char* op) {
-  if (mask.dtype() != kBool)
-    throw_error(op, "expected condition to be a boolean tensor, but got a tensor with dtype {}", scalar_type_title(mask.dtype()));
-}
-
 Tensor where_kernel(const Tensor& condition, const Tensor& self, const Tensor& other) {
-  check_mask(condition, "aten::where");
+  if (condition.dtype() == kUint8) return where_kernel(condition.to(kBool), self, other);  // masks of old programs
+  if (condition.dtype() != kBool)
+    throw_error("aten::where", "expected condition to be a boolean tensor, but got a tensor with dtype {}",
+                scalar_type_title(condition.dtype()));
   const ScalarType type = result_type(self, other);
   Pointwise<3> call("aten::where", {Operand::as_is(condition), self, other}, type, type);
   launch(call.device, "where", cpu::where, type, call.plan);
@@ -84,7 +84,7 @@ Tensor where_self_composite(const Tensor& condition, const Scalar& self, const T
 void check_fill(const Tensor& self, const Tensor& mask, const Scalar& value, const char* op) {
   if (mask.dtype() != kBool)
     throw_error(op, "masked_fill only supports boolean masks, but got mask with dtype {}", scalar_type_title(mask.dtype()));
-  check_in_place_type(value.is_floating_point() ? get_default_dtype() : value.type(), self, op);
+  check_fits(value, self.dtype(), op);
 }
 
 Tensor masked_fill_kernel(const Tensor& self, const Tensor& mask, const Scalar& value) {
@@ -121,11 +121,16 @@ ScalarType clamp_type(const Tensor& self, const Limit& min, const Limit& max, co
   type.add(self);
   if (min) type.add(*min);
   if (max) type.add(*max);
+  refuse_bool(type.get(), op);
   return type.get();
 }
 
+// A limit that is not a number makes every element so.
+bool has_nan(const Limit& min, const Limit& max) { return (min && std::isnan(min->to_double())) || (max && std::isnan(max->to_double())); }
+
 Tensor clamp_kernel(const Tensor& self, const Limit& min, const Limit& max) {
   const ScalarType type = clamp_type(self, min, max, "aten::clamp");
+  if (has_nan(min, max)) return full_like(self, std::numeric_limits<double>::quiet_NaN(), {.dtype = type});
   Pointwise<3> call("aten::clamp", {self, low_limit(type, min), high_limit(type, max)}, type, type);
   launch(call.device, "clamp", cpu::clamp, type, call.plan);
   return call.out;
@@ -134,6 +139,7 @@ Tensor clamp_kernel(const Tensor& self, const Limit& min, const Limit& max) {
 Tensor clamp__kernel(const Tensor& self, const Limit& min, const Limit& max) {
   const ScalarType type = clamp_type(self, min, max, "aten::clamp_");
   check_in_place_type(type, self, "aten::clamp_");
+  if (has_nan(min, max)) return self.fill_(std::numeric_limits<double>::quiet_NaN());
   Pointwise<3> call("aten::clamp_", self, {self, low_limit(self.dtype(), min), high_limit(self.dtype(), max)}, self.dtype());
   launch(call.device, "clamp_", cpu::clamp, call.type, call.plan);
   return self;

@@ -168,8 +168,9 @@ struct ConvolutionBackward0 {
   DimVector stride, padding, dilation, output_padding, bias_sizes;
   bool transposed;
   std::int64_t groups;
+  template <class... Switches>
   ConvolutionBackward0(InputNeeds, const Tensor& x, const Tensor& w, MaybeTensor b, IntArrayRef s, IntArrayRef p, IntArrayRef d, bool t,
-                       IntArrayRef o, std::int64_t g)
+                       IntArrayRef o, std::int64_t g, const Switches&...)
       : input(x), weight(w), stride(s), padding(p), dilation(d), output_padding(o), transposed(t), groups(g) {
     if (is_defined(b)) bias_sizes = b->sizes();
   }
@@ -194,20 +195,26 @@ struct ConvolutionBackward0 {
     const DimVector kernel = flat ? DimVector{1, w.size(2)} : DimVector{w.size(2), w.size(3)};
     const DimVector in = flat ? DimVector{1, x.size(2)} : DimVector{x.size(2), x.size(3)};
     const DimVector s = pair(stride, 1), p = pair(padding, 0), d = pair(dilation, 1);
-    const std::int64_t batch = x.size(0), positions = grad.numel() / std::max<std::int64_t>(1, batch * w.size(0));
+    const std::int64_t batch = x.size(0), positions = flat ? grad.size(2) : grad.size(2) * grad.size(3);
+    const std::int64_t taps = kernel[0] * kernel[1], inputs = x.size(1) / groups * taps;  // of a group
     const Tensor g = grad.reshape({batch, groups, w.size(0) / groups, positions});
     if (grads.needs(0)) {
-      const Tensor filters = w.reshape({groups, w.size(0) / groups, -1});
-      const Tensor columns = matmul(filters.transpose(1, 2), g).reshape({batch, -1, positions});
+      const Tensor filters = w.reshape({groups, w.size(0) / groups, inputs});
+      const Tensor columns = matmul(filters.transpose(1, 2), g).reshape({batch, groups * inputs, positions});
       grads.set(0, col2im(columns, in, kernel, d, p, s).reshape(x.sizes()));
     }
     if (grads.needs(1)) {
       const Tensor image = flat ? x.unsqueeze(2) : x;
-      const Tensor columns = im2col(image, kernel, d, p, s).reshape({batch, groups, -1, positions});
+      const Tensor columns = im2col(image, kernel, d, p, s).reshape({batch, groups, inputs, positions});
       grads.set(1, matmul(g, columns.transpose(2, 3)).sum({0}).reshape(w.sizes()));
     }
     if (grads.needs(2)) grads.set(2, grad.sum(dims_of_bias(grad)));
   }
+};
+
+struct ConvolutionBackward1 : ConvolutionBackward0 {
+  static constexpr std::string_view kName = "ConvolutionBackward1";
+  using ConvolutionBackward0::ConvolutionBackward0;
 };
 
 }  // namespace
@@ -225,7 +232,7 @@ void register_convolution_ops(Library& library) {
   library.define<conv1d_op>().composite<conv_composite<3>>();
   library.define<conv2d_op>().composite<conv_composite<4>>();
   library.define<convolution_op>().kernel<convolution_kernel>().autograd<ConvolutionBackward0>();
-  library.define<inner_convolution_op>().kernel<inner_convolution_kernel>();
+  library.define<inner_convolution_op>().kernel<inner_convolution_kernel>().autograd<ConvolutionBackward1>();
   library.define<convolution_backward_op>().kernel<convolution_backward_kernel>();
 }
 

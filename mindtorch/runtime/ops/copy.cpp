@@ -6,6 +6,7 @@
 #include "mindtorch/runtime/geometry.h"
 #include "mindtorch/runtime/kernels/cpu/copy.h"
 #include "mindtorch/runtime/launch.h"
+#include "mindtorch/runtime/scalar_range.h"
 
 namespace mindtorch {
 
@@ -84,13 +85,12 @@ Tensor copy__kernel(const Tensor& self, const Tensor& src, bool non_blocking) {
 }
 
 Tensor fill__kernel(const Tensor& self, const Scalar& value) {
-  check_writable(self, "aten::fill_");
+  check_fits(value, self.dtype(), "aten::fill_");
   launch(self.device(), "fill_", cpu::fill, self.dtype(), make_loop_plan<1>(self.sizes(), {LoopOperand{&self}}), value);
   return self;
 }
 
 Tensor zero__kernel(const Tensor& self) {
-  check_writable(self, "aten::zero_");
   launch(self.device(), "zero_", cpu::fill, self.dtype(), make_loop_plan<1>(self.sizes(), {LoopOperand{&self}}), Scalar(0));
   return self;
 }
@@ -118,10 +118,11 @@ Tensor to_device_composite(const Tensor& self, Device device, ScalarType dtype, 
 }
 
 Tensor to_copy_kernel(const Tensor& self, std::optional<ScalarType> dtype, std::optional<Layout>, std::optional<Device> device,
-                      std::optional<bool>, bool non_blocking, std::optional<MemoryFormat>) {
+                      std::optional<bool>, bool non_blocking, std::optional<MemoryFormat> format) {
   const ScalarType type = dtype.value_or(self.dtype());
   const Device place = device.value_or(self.device());
-  const bool keeps_order = !self.is_contiguous() && is_dense(self.sizes(), self.strides());
+  const bool keeps_order = format.value_or(MemoryFormat::kPreserve) == MemoryFormat::kPreserve && !self.is_contiguous() &&
+                           is_dense(self.sizes(), self.strides());
   const Tensor result = keeps_order ? new_strided_tensor(self.sizes(), self.strides(), type, place) : new_tensor(self.sizes(), type, place);
   return copy__op(result, self, non_blocking);
 }
@@ -132,6 +133,7 @@ Scalar item_composite(const Tensor& self) {
 }
 
 Scalar local_scalar_kernel(const Tensor& self) {
+  if (self.numel() == 0) throw_error("aten::_local_scalar_dense", "Empty tensor not supported");
   std::uint64_t bits = 0;
   device_backend(self.device()).copy(self.device(), &bits, self.data_ptr(), self.element_size(), DeviceBackend::CopyKind::kDeviceToHost);
   return visit_types(self.dtype(), [&]<class T>() {
@@ -145,6 +147,7 @@ Scalar local_scalar_kernel(const Tensor& self) {
 
 struct CopyBackwards {
   static constexpr std::string_view kName = "CopyBackwards";
+  static constexpr bool kStopsAtIntegers = true;
   ScalarType type;
   Device device;
   CopyBackwards(InputNeeds, const Tensor&, const Tensor& src, bool) : type(src.dtype()), device(src.device()) {}
@@ -174,6 +177,7 @@ struct CloneBackward0 {
 
 struct ToCopyBackward0 {
   static constexpr std::string_view kName = "ToCopyBackward0";
+  static constexpr bool kStopsAtIntegers = true;
   ScalarType type;
   Device device;
   template <class... Options>

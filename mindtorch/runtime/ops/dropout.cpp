@@ -33,6 +33,7 @@ Tensor dropout_composite(const Tensor& input, double p, bool train) {
 TwoTensors native_dropout_kernel(const Tensor& input, double p, std::optional<bool> train) {
   if (!input.is_floating_point()) throw_error("aten::native_dropout", "not implemented for '{}'", scalar_type_title(input.dtype()));
   if (!train.value_or(true)) return {input.clone(), ones(input.sizes(), {.dtype = kBool, .device = input.device()})};
+  if (!(p >= 0 && p <= 1)) throw_error("aten::native_dropout", "dropout probability has to be between 0 and 1, but got {}", p);
   const Tensor dense = input.contiguous(), out = new_tensor(input.sizes(), input.dtype(), input.device());
   const Tensor mask = new_tensor(input.sizes(), kBool, input.device());
   const PhiloxState random = default_generator().reserve(cpu::dropout_blocks(input.numel()));
@@ -55,6 +56,7 @@ Tensor native_dropout_backward_kernel(const Tensor& grad, const Tensor& mask, do
 
 struct NativeDropoutBackward0 {
   static constexpr std::string_view kName = "NativeDropoutBackward0";
+  static constexpr std::size_t kDifferentiableOutputs = 1;
   SavedVariable mask;
   double scale;
   NativeDropoutBackward0(InputNeeds, const Tensor&, double p, std::optional<bool> train) : scale(train.value_or(true) ? scale_of(p) : 1) {}

@@ -86,12 +86,12 @@ struct EmbeddingDenseBackwardBackward0 {
   static constexpr std::string_view kName = "EmbeddingDenseBackwardBackward0";
   SavedVariable indices;
   std::int64_t padding_idx;
+  bool by_frequency;
   EmbeddingDenseBackwardBackward0(InputNeeds, const Tensor&, const Tensor& index, std::int64_t, std::int64_t padding, bool frequency)
-      : indices(index), padding_idx(padding) {
-    if (frequency) throw_error("aten::embedding_dense_backward", "double backward for embedding with scale_grad_by_freq is not supported");
-  }
+      : indices(index), padding_idx(padding), by_frequency(frequency) {}
   auto saved() { return std::tie(indices); }
   void operator()(Gradients& grads, const Tensor& grad) {
+    if (by_frequency) throw_error("aten::embedding", "double backward for embedding with scale_grad_by_freq is not supported");
     const Tensor index = grads.unpack(indices);
     const Tensor rows = embedding(grad, index);
     grads.set(0, padding_idx < 0 ? rows : rows * index.unsqueeze(-1).ne(padding_idx));

@@ -43,6 +43,8 @@ void check_reducible(const Tensor& self, std::uint32_t mask, const char* op) {
 template <bool largest>
 Tensor extremum_kernel(const Tensor& self, IntArrayRef dims, bool keepdim) {
   constexpr const char* kOp = largest ? "aten::amax" : "aten::amin";
+  if (dims.empty() && self.numel() == 0)
+    throw_error(kOp, "Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.");
   check_reducible(self, reduced_dims_mask(dims, self.dim(), kOp), kOp);
   return reduce_tensor(kOp, self, dims, keepdim, self.dtype(), largest ? cpu::amax : cpu::amin);
 }
@@ -83,6 +85,7 @@ Pair extremum_dim_kernel(const Tensor& self, std::int64_t dim, bool keepdim) {
 template <bool largest>
 Tensor arg_extremum_kernel(const Tensor& self, OptionalDim dim, bool keepdim) {
   constexpr const char* kOp = largest ? "aten::argmax" : "aten::argmin";
+  if (self.dtype() == kBool) throw_error(kOp, "does not support bool input");
   const Tensor input = dim ? self.contiguous() : self.contiguous().reshape({self.numel()});
   const std::int64_t d = dim ? wrap_dim(*dim, self.dim(), kOp) : 0;
   check_reducible(input, 1u << d, kOp);
@@ -95,6 +98,7 @@ Tensor arg_extremum_kernel(const Tensor& self, OptionalDim dim, bool keepdim) {
 
 Pair topk_kernel(const Tensor& self, std::int64_t k, std::int64_t dim, bool largest, bool) {
   const std::int64_t d = wrap_dim(dim, self.dim(), "aten::topk");
+  if (self.dtype() == kBool) throw_error("aten::topk", "topk does not support bool dtypes");
   if (k < 0 || k > (self.dim() == 0 ? 1 : self.sizes()[d]))
     throw_error("aten::topk", "selected index k out of range: {} of {}", k, to_string(self.sizes()));
   const Tensor input = self.contiguous();
@@ -135,7 +139,10 @@ struct ExtremumBackward {
   void save_result(const Tensor& value) { result = SavedVariable(value, true); }
   auto saved() { return std::tie(self, result); }
   void operator()(Gradients& grads, const Tensor& grad) {
-    const Tensor is_extreme = grads.unpack(self).eq(shape.keep_dims(grads.unpack(result))).to(grad.dtype());
+    const Tensor x = grads.unpack(self), extremum = shape.keep_dims(grads.unpack(result));
+    Tensor is_extreme = x.eq(extremum);
+    if (total) is_extreme = where(extremum.isnan(), x.isnan(), is_extreme);
+    is_extreme = is_extreme.to(grad.dtype());
     const Tensor ties = shape.mask == 0 ? is_extreme : is_extreme.sum(shape.dims(), true);
     grads.set(0, is_extreme * (shape.keep_dims(grad) / ties));
   }
@@ -145,6 +152,7 @@ struct ExtremumBackward {
 template <auto name>
 struct SelectionBackward {
   static constexpr std::string_view kName = name();
+  static constexpr std::size_t kDifferentiableOutputs = 1;
   SavedVariable indices;
   DimVector sizes;
   std::int64_t dim;

@@ -27,7 +27,9 @@ cpu::Window window_of(const Pair& image, IntArrayRef kernel_size, IntArrayRef di
 
 Tensor im2col_kernel(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation, IntArrayRef padding, IntArrayRef stride) {
   constexpr const char* kOp = "aten::im2col";
-  if (self.dim() != 4) throw_error(kOp, "Expected a 4D (batched) input, but got input of size: {}", to_string(self.sizes()));
+  if (self.dim() == 3) return im2col_kernel(self.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0);
+  if (self.dim() != 4)
+    throw_error(kOp, "Expected 3D (unbatched) or 4D (batched) input, but got input of size: {}", to_string(self.sizes()));
   if (!self.is_floating_point()) throw_error(kOp, "not implemented for '{}'", scalar_type_title(self.dtype()));
   const cpu::Window window = window_of({self.size(2), self.size(3)}, kernel_size, dilation, padding, stride, kOp);
   const Tensor images = self.contiguous();
@@ -39,10 +41,11 @@ Tensor im2col_kernel(const Tensor& self, IntArrayRef kernel_size, IntArrayRef di
 Tensor col2im_kernel(const Tensor& self, IntArrayRef output_size, IntArrayRef kernel_size, IntArrayRef dilation, IntArrayRef padding,
                      IntArrayRef stride) {
   constexpr const char* kOp = "aten::col2im";
+  if (self.dim() == 2) return col2im_kernel(self.unsqueeze(0), output_size, kernel_size, dilation, padding, stride).squeeze(0);
   const Pair image(output_size, "output_size", kOp);
   const cpu::Window window = window_of(image, kernel_size, dilation, padding, stride, kOp);
   if (!self.is_floating_point()) throw_error(kOp, "not implemented for '{}'", scalar_type_title(self.dtype()));
-  if (self.dim() != 3 || self.size(1) % window.taps() != 0 || self.size(2) != window.positions())
+  if (self.dim() != 3 || self.size(1) == 0 || self.size(1) % window.taps() != 0 || self.size(2) != window.positions())
     throw_error(kOp, "Expected input of size [batch, channels * {}, {}], but got {}", window.taps(), window.positions(),
                 to_string(self.sizes()));
   const std::int64_t channels = self.size(1) / window.taps();

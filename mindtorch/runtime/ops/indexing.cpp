@@ -23,8 +23,8 @@ constinit Op<Tensor(const Tensor&, IntArrayRef, std::int64_t, const Tensor&)> in
     "aten::index_select_backward(Tensor grad, SymInt[] self_sizes, int dim, Tensor index) -> Tensor"};
 constinit Op<Tensor(const Tensor&, std::int64_t, const Tensor&, bool)> gather_op{
     "aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor"};
-constinit Op<Tensor(const Tensor&, IntArrayRef, std::int64_t, const Tensor&, bool)> gather_backward_op{
-    "aten::gather_backward(Tensor grad, SymInt[] self_sizes, int dim, Tensor index, bool sparse_grad) -> Tensor"};
+constinit Op<Tensor(const Tensor&, const Tensor&, std::int64_t, const Tensor&, bool)> gather_backward_op{
+    "aten::gather_backward(Tensor grad, Tensor self, int dim, Tensor index, bool sparse_grad) -> Tensor"};
 constinit Op<IndexedWrite> scatter_op{"aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"};
 constinit Op<IndexedWrite> scatter__op{"aten::scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)"};
 constinit Op<IndexedWrite> scatter_add_op{"aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"};
@@ -38,7 +38,8 @@ constinit Op<Tensor(const Tensor&, std::int64_t)> triu_op{"aten::triu(Tensor sel
 // ---- kernels ----
 
 Tensor checked_index(const Tensor& index, const Tensor& self, const char* op) {
-  if (!is_integral(index.dtype())) throw_error(op, "Expected dtype int32/int64 for index, got {}", scalar_type_title(index.dtype()));
+  if (index.dtype() != kInt64 && index.dtype() != kInt32)
+    throw_error(op, "Expected dtype int32/int64 for index, got {}", scalar_type_title(index.dtype()));
   common_device({&self, &index}, op);
   return index.dtype() == kInt64 ? index : index.to(kInt64);
 }
@@ -52,7 +53,7 @@ cpu::Axis axis_of(const Tensor& self, std::int64_t dim) {
 
 Tensor index_select_kernel(const Tensor& self, std::int64_t dim, const Tensor& index) {
   const std::int64_t d = wrap_dim(dim, self.dim(), "aten::index_select");
-  if (index.dim() > 1) throw_error("aten::index_select", "Index is supposed to be a vector, got {}", to_string(index.sizes()));
+  if (index.dim() > 1) throw_error<OutOfRange>("aten::index_select", "Index is supposed to be a vector, got {}", to_string(index.sizes()));
   const Tensor at = checked_index(index, self, "aten::index_select").contiguous(), input = self.contiguous();
   DimVector sizes(self.sizes());
   if (!sizes.empty()) sizes[d] = at.numel();
@@ -120,8 +121,8 @@ Tensor gather_kernel(const Tensor& self, std::int64_t dim, const Tensor& index, 
   return out;
 }
 
-Tensor gather_backward_composite(const Tensor& grad, IntArrayRef sizes, std::int64_t dim, const Tensor& index, bool) {
-  return scatter_add_op(zeros(sizes, grad.options()), dim, index, grad);
+Tensor gather_backward_composite(const Tensor& grad, const Tensor& self, std::int64_t dim, const Tensor& index, bool) {
+  return scatter_add_op(zeros(self.sizes(), grad.options()), dim, index, grad);
 }
 
 template <bool adds>
@@ -176,12 +177,13 @@ struct IndexSelectBackward0 {
 
 struct GatherBackward0 {
   static constexpr std::string_view kName = "GatherBackward0";
-  SavedVariable index;
-  DimVector sizes;
+  SavedVariable self, index;
   std::int64_t dim;
-  GatherBackward0(InputNeeds, const Tensor& self, std::int64_t d, const Tensor& at, bool) : index(at), sizes(self.sizes()), dim(d) {}
-  auto saved() { return std::tie(index); }
-  void operator()(Gradients& grads, const Tensor& grad) { grads.set(0, gather_backward_op(grad, sizes, dim, grads.unpack(index), false)); }
+  GatherBackward0(InputNeeds, const Tensor& x, std::int64_t d, const Tensor& at, bool) : self(x), index(at), dim(d) {}
+  auto saved() { return std::tie(self, index); }
+  void operator()(Gradients& grads, const Tensor& grad) {
+    grads.set(0, gather_backward_op(grad, grads.unpack(self), dim, grads.unpack(index), false));
+  }
 };
 
 // Written elements pass their gradient to the source and not to self.

@@ -31,7 +31,7 @@ constinit Op<Tensor(const Tensor&, IntArrayRef)> repeat_op{"aten::repeat(Tensor 
 Tensor part_of(const Tensor& self, std::int64_t dim, std::int64_t start, std::int64_t length) {
   DimVector sizes(self.sizes());
   sizes[dim] = length;
-  return make_view(self, sizes, self.strides(), self.storage_offset() + (length == 0 ? 0 : start * self.strides()[dim]));
+  return make_view(self, sizes, self.strides(), self.storage_offset() + start * self.strides()[dim]);
 }
 
 // A tensor of sizes [0] may stand for nothing, whatever the shape of the others.
@@ -57,7 +57,7 @@ DimVector joined_sizes(TensorList tensors, std::int64_t dim, const Tensor& first
 }
 
 Tensor cat_kernel(TensorList tensors, std::int64_t dim) {
-  if (tensors.empty()) throw_error("aten::cat", "expected a non-empty list of Tensors");
+  if (tensors.empty()) throw_error<InvalidArgument>("aten::cat", "expected a non-empty list of Tensors");
   const Tensor* first = &tensors[0];
   for (const Tensor& tensor : tensors) {
     if (tensor.dim() == 0) throw_error("aten::cat", "zero-dimensional tensor cannot be concatenated");
@@ -113,9 +113,10 @@ TensorVector split_with_sizes_kernel(const Tensor& self, IntArrayRef split_sizes
 
 TensorVector split_kernel(const Tensor& self, std::int64_t split_size, std::int64_t dim) {
   if (self.dim() == 0) throw_error("aten::split", "split expects at least a 1-dimensional tensor");
+  if (split_size < 0) throw_error("aten::split", "split expects split_size be non-negative, but got split_size={}", split_size);
   const std::int64_t d = wrap_dim(dim, self.dim(), "aten::split"), size = self.sizes()[d];
-  if (split_size < 0 || (split_size == 0 && size != 0))
-    throw_error("aten::split", "split expects split_size be positive, but got split_size={}", split_size);
+  if (split_size == 0 && size != 0)
+    throw_error("aten::split", "split_size can only be 0 if dimension size is 0, but got dimension size of {}", size);
   TensorVector parts;
   for (std::int64_t start = 0; start < size || parts.empty(); start += split_size)
     parts.push_back(part_of(self, d, start, std::min(split_size, size - start)));
@@ -131,7 +132,7 @@ TensorVector chunk_composite(const Tensor& self, std::int64_t chunks, std::int64
 }
 
 TensorVector unbind_kernel(const Tensor& self, std::int64_t dim) {
-  if (self.dim() == 0) throw_error("aten::unbind", "Dimension specified as {} but tensor has no dimensions", dim);
+  if (self.dim() == 0) throw_error<OutOfRange>("aten::unbind", "Dimension specified as {} but tensor has no dimensions", dim);
   const std::int64_t d = wrap_dim(dim, self.dim(), "aten::unbind");
   DimVector sizes(self.sizes()), strides(self.strides());
   sizes.erase(d);

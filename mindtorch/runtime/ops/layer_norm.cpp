@@ -163,6 +163,7 @@ DimVector last_dims(std::size_t count) {
 
 struct NativeLayerNormBackward0 {
   static constexpr std::string_view kName = "NativeLayerNormBackward0";
+  static constexpr std::size_t kDifferentiableOutputs = 1;
   SavedVariable input, weight, mean, rstd;
   DimVector shape;
   double eps;
@@ -170,8 +171,8 @@ struct NativeLayerNormBackward0 {
                            double e)
       : input(x), weight(value_or_undefined(w)), shape(normalized_shape), eps(e) {}
   void save_result(const ThreeTensors& result) {
-    mean = SavedVariable(std::get<1>(result), true);
-    rstd = SavedVariable(std::get<2>(result), true);
+    mean = SavedVariable(std::get<1>(result));
+    rstd = SavedVariable(std::get<2>(result));
   }
   auto saved() { return std::tie(input, weight, mean, rstd); }
   void operator()(Gradients& grads, const TensorVector& inputs) {
@@ -196,12 +197,13 @@ struct NativeLayerNormBackward0 {
 
 struct FusedRmsNormBackward0 {
   static constexpr std::string_view kName = "FusedRmsNormBackward0";
+  static constexpr std::size_t kDifferentiableOutputs = 1;
   SavedVariable input, weight, rstd;
   DimVector shape;
   double eps;
   FusedRmsNormBackward0(InputNeeds, const Tensor& x, IntArrayRef normalized_shape, const OptionalTensor& w, std::optional<double> e)
       : input(x), weight(value_or_undefined(w)), shape(normalized_shape), eps(rms_eps(x, e)) {}
-  void save_result(const TwoTensors& result) { rstd = SavedVariable(std::get<1>(result), true); }
+  void save_result(const TwoTensors& result) { rstd = SavedVariable(std::get<1>(result)); }
   auto saved() { return std::tie(input, weight, rstd); }
   void operator()(Gradients& grads, const TensorVector& inputs) {
     const Tensor& grad = inputs[0];

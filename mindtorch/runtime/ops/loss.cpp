@@ -133,7 +133,7 @@ struct MseLossBackwardBackward0 {
   void operator()(Gradients& grads, const Tensor& grad) {
     const Tensor x = grads.unpack(self), y = grads.unpack(target);
     const Tensor doubled = grad * (2 * share_of(x, y, reduction));
-    if (grads.needs(0)) grads.set(0, doubled * (x - y));
+    if (grads.needs(0)) grads.set(0, doubled * add(x, y, -1));  // also of a bool
     if (!grads.needs(1) && !grads.needs(2)) return;
     const Tensor curved = doubled * grads.unpack(grad_output);
     if (grads.needs(1)) grads.set(1, curved);

@@ -174,11 +174,12 @@ Tensor cross_entropy_composite(const Tensor& self, const Tensor& target, MaybeTe
 template <bool Is2d>
 struct NllLossFormula {
   static constexpr std::string_view kName = Is2d ? "NllLoss2DBackward0" : "NllLossBackward0";
+  static constexpr std::size_t kDifferentiableOutputs = 1;
   SavedVariable self, target, weight, total_weight;
   std::int64_t reduction, ignore_index;
   NllLossFormula(InputNeeds, const Tensor& x, const Tensor& y, MaybeTensor w, std::int64_t mode, std::int64_t ignored)
       : self(x), target(y), weight(value_or_undefined(w)), reduction(mode), ignore_index(ignored) {}
-  void save_result(const TwoTensors& result) { total_weight = SavedVariable(std::get<1>(result), true); }
+  void save_result(const TwoTensors& result) { total_weight = SavedVariable(std::get<1>(result)); }
   auto saved() { return std::tie(self, target, weight, total_weight); }
   void operator()(Gradients& grads, const TensorVector& inputs) {
     if (!inputs[0].defined()) return;

@@ -23,6 +23,14 @@ inline void check_in_place_type(ScalarType type, const Tensor& self, std::string
     throw_error(op, "result type {} can't be cast to the desired output type {}", scalar_type_title(type), scalar_type_title(self.dtype()));
 }
 
+inline void refuse_bool(ScalarType type, std::string_view op) {
+  if (type == kBool) throw_error(op, "not implemented for 'Bool'");
+}
+
+inline void need_floating(ScalarType type, std::string_view op) {
+  if (!is_floating_point(type)) throw_error(op, "not implemented for '{}'", scalar_type_title(type));
+}
+
 // What the device's timeline calls a kernel: "aten::exp" without the namespace.
 template <FixedString op>
 constexpr const char* kernel_name() {
@@ -32,8 +40,9 @@ constexpr const char* kernel_name() {
 // ---- kernels; `op` is "aten::exp", `loop` a function of kernels/cpu ----
 
 // out = f(self), of the type of self.
-template <FixedString op, auto loop>
+template <FixedString op, auto loop, bool accepts_bool = false>
 Tensor unary_kernel(const Tensor& self) {
+  if (!accepts_bool) refuse_bool(self.dtype(), op.view());
   Pointwise<1> call(op.view(), {self}, self.dtype(), self.dtype());
   launch(call.device, kernel_name<op>(), loop, call.type, call.plan);
   return call.out;
@@ -49,9 +58,10 @@ Tensor floating_unary_kernel(const Tensor& self) {
 }
 
 // self = f(self); with `floating`, self must be of floating point.
-template <FixedString op, auto loop, bool floating>
+template <FixedString op, auto loop, bool floating, bool accepts_bool = false>
 Tensor unary_in_place_kernel(const Tensor& self) {
   if (floating) check_in_place_type(floating_type(self.dtype()), self, op.view());
+  if (!accepts_bool) refuse_bool(self.dtype(), op.view());
   Pointwise<1> call(op.view(), self, {self}, self.dtype());
   launch(call.device, kernel_name<op>(), loop, call.type, call.plan);
   return self;

@@ -44,16 +44,17 @@ constinit Op<Tensor(const Tensor&, const Tensor&)> adaptive_avg_pool2d_backward_
 
 // ---- shapes ----
 
-void check_images(const Tensor& self, const char* op) {
+void check_images(const Tensor& self, const char* op, bool accepts_integers = false) {
   if ((self.dim() != 3 && self.dim() != 4) || self.size(-1) == 0 || self.size(-2) == 0 || self.size(-3) == 0)
     throw_error(op, "Expected 3D or 4D (batch mode) tensor with non-zero size for all dimensions but the batch, but got: {}",
                 to_string(self.sizes()));
-  if (!self.is_floating_point()) throw_error(op, "not implemented for '{}'", scalar_type_title(self.dtype()));
+  if (!self.is_floating_point() && !(accepts_integers && is_integral(self.dtype())))
+    throw_error(op, "not implemented for '{}'", scalar_type_title(self.dtype()));
 }
 
 cpu::Window pool_window(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
-                        bool ceil_mode, const char* op) {
-  check_images(self, op);
+                        bool ceil_mode, const char* op, bool accepts_integers = false) {
+  check_images(self, op, accepts_integers);
   const Pair kernel(kernel_size, "kernel_size", op), pad(padding, "padding", op), step(dilation, "dilation", op);
   const Pair reach((kernel.h - 1) * step.h + 1, (kernel.w - 1) * step.w + 1);
   if (pad.h > reach.h / 2 || pad.w > reach.w / 2)
@@ -63,7 +64,7 @@ cpu::Window pool_window(const Tensor& self, IntArrayRef kernel_size, IntArrayRef
                      ceil_mode);
 }
 
-std::int64_t planes_of(const Tensor& self) { return self.numel() / (self.size(-1) * self.size(-2)); }
+std::int64_t planes_of(const Tensor& self) { return self.dim() == 3 ? self.size(0) : self.size(0) * self.size(1); }
 
 // `self` with other heights and widths.
 Tensor new_images(const Tensor& self, std::int64_t height, std::int64_t width, ScalarType type) {
@@ -82,7 +83,7 @@ void check_gradient(const Tensor& grad, const Tensor& self, std::int64_t height,
 
 TwoTensors max_pool2d_with_indices_kernel(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
                                           IntArrayRef dilation, bool ceil_mode) {
-  const cpu::Window window = pool_window(self, kernel_size, stride, padding, dilation, ceil_mode, "aten::max_pool2d");
+  const cpu::Window window = pool_window(self, kernel_size, stride, padding, dilation, ceil_mode, "aten::max_pool2d", true);
   const Tensor images = self.contiguous();
   const Tensor out = new_images(self, window.out_h, window.out_w, self.dtype()),
                indices = new_images(self, window.out_h, window.out_w, kInt64);
@@ -171,6 +172,7 @@ Tensor adaptive_avg_pool2d_composite(const Tensor& self, IntArrayRef output_size
 
 struct MaxPool2DWithIndicesBackward0 {
   static constexpr std::string_view kName = "MaxPool2DWithIndicesBackward0";
+  static constexpr std::size_t kDifferentiableOutputs = 1;
   SavedVariable self, indices;
   DimVector kernel_size, stride, padding, dilation;
   bool ceil_mode;
@@ -198,7 +200,7 @@ struct MaxPool2DWithIndicesBackwardBackward0 {
     if (grads.needs(0)) {
       DimVector planes(out_sizes);
       planes.erase(planes.size() - 1);
-      planes.back() = -1;
+      planes.back() *= out_sizes.back();
       grads.set(0, gather(grad.flatten(-2), -1, grads.unpack(indices).reshape(planes)).reshape(out_sizes));
     }
     if (grads.needs(1)) grads.set(1, zeros_like(grads.unpack(self)));

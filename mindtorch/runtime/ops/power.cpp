@@ -37,7 +37,10 @@ void check_integer_power(ScalarType type, const Scalar& exponent) {
   if (!is_floating_point(type) && exponent.to_int() < 0) throw_error("aten::pow", "Integers to negative integer powers are not allowed.");
 }
 
-Tensor pow_kernel(const Tensor& self, const Tensor& exponent) { return binary_kernel<"aten::pow", cpu::pow, Tensor>(self, exponent); }
+Tensor pow_kernel(const Tensor& self, const Tensor& exponent) {
+  refuse_bool(result_type(self, exponent), "aten::pow");
+  return binary_kernel<"aten::pow", cpu::pow, Tensor>(self, exponent);
+}
 
 Tensor pow_number_kernel(const Tensor& self, const Scalar& exponent) {
   const ScalarType type = result_type(self, exponent);
@@ -59,14 +62,25 @@ Tensor pow__number_kernel(const Tensor& self, const Scalar& exponent) {
 
 Tensor pow_of_number_kernel(const Scalar& self, const Tensor& exponent) {
   const ScalarType type = result_type(exponent, self);
+  refuse_bool(type, "aten::pow");
   Pointwise<2> call("aten::pow", {self, exponent}, type, type);
   launch(call.device, "pow", cpu::pow, type, call.plan);
   return call.out;
 }
 
+// Integers can be multiplied and added, not divided.
+template <auto loop>
+void check_fused(ScalarType type, std::string_view op) {
+  if (loop == cpu::addcdiv)
+    need_floating(type, op);
+  else
+    refuse_bool(type, op);
+}
+
 template <FixedString op, auto loop>
 Tensor fused_kernel(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
   const ScalarType type = ResultType().add(self).add(tensor1).add(tensor2).get();
+  check_fused<loop>(type, op.view());
   Pointwise<3> call(op.view(), {self, tensor1, tensor2}, type, type);
   launch(call.device, kernel_name<op>(), loop, type, call.plan, value);
   return call.out;
@@ -75,6 +89,7 @@ Tensor fused_kernel(const Tensor& self, const Tensor& tensor1, const Tensor& ten
 template <FixedString op, auto loop>
 Tensor fused_in_place_kernel(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) {
   const ScalarType type = ResultType().add(self).add(tensor1).add(tensor2).get();
+  check_fused<loop>(type, op.view());
   check_in_place_type(type, self, op.view());
   if (type != self.dtype()) return self.copy_(fused_kernel<op, loop>(self, tensor1, tensor2, value));
   Pointwise<3> call(op.view(), self, {self, tensor1, tensor2}, type);
@@ -85,6 +100,7 @@ Tensor fused_in_place_kernel(const Tensor& self, const Tensor& tensor1, const Te
 void check_lerp(const Tensor& self, const Tensor& end, const char* op) {
   if (self.dtype() != end.dtype())
     throw_error(op, "expected dtype {} for `end` but got dtype {}", dtype_name(self.dtype()), dtype_name(end.dtype()));
+  need_floating(self.dtype(), op);
 }
 
 template <class Weight>
@@ -129,21 +145,22 @@ struct PowBackward1 {
   auto saved() { return std::tie(self, exponent, result); }
   void operator()(Gradients& grads, const Tensor& grad) {
     const Tensor x = grads.unpack(self), e = grads.unpack(exponent);
-    if (grads.needs(0)) grads.set(0, where(e.eq(0), 0, grad * (e * pow(x, e - 1))));
+    if (grads.needs(0)) grads.set(0, where(e.eq(0), 0, grad * (e * pow(x, e.add(-1)))));
     // x ** e log x tends to 0 at x = 0 for e >= 0.
-    if (grads.needs(1)) grads.set(1, where(logical_and(x.eq(0), e.ge(0)), 0, grad * (grads.unpack(result) * x.log())));
+    if (grads.needs(1)) grads.set(1, grad * where(logical_and(x.eq(0), e.ge(0)), 0, grads.unpack(result) * x.log()));
   }
 };
 
 struct PowBackward2 {
   static constexpr std::string_view kName = "PowBackward2";
-  SavedVariable result;
+  SavedVariable exponent, result;
   Scalar base;
-  PowBackward2(InputNeeds, const Scalar& x, const Tensor&) : base(x) {}
+  PowBackward2(InputNeeds, const Scalar& x, const Tensor& e) : exponent(e), base(x) {}
   void save_result(const Tensor& value) { result = SavedVariable(value, true); }
-  auto saved() { return std::tie(result); }
+  auto saved() { return std::tie(exponent, result); }
   void operator()(Gradients& grads, const Tensor& grad) {
-    grads.set(0, base.equals(0) ? zeros_like(grad) : grad * (grads.unpack(result) * std::log(base.to_double())));
+    const Tensor slope = grads.unpack(result) * std::log(base.to_double());
+    grads.set(0, grad * (base.equals(0) ? where(grads.unpack(exponent).ge(0), 0, slope) : slope));
   }
 };
 

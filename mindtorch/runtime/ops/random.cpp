@@ -55,8 +55,9 @@ Tensor uniform__kernel(const Tensor& self, double from, double to, OptionalGener
 }
 
 Tensor normal__kernel(const Tensor& self, double mean, double deviation, OptionalGenerator generator) {
-  check_floating(self, "aten::normal_");
   if (!(deviation >= 0)) throw_error("aten::normal_", "normal expects std >= 0.0, but found std {}", deviation);
+  if (self.numel() == 0) return self;
+  check_floating(self, "aten::normal_");
   return fill_randomly("aten::normal_", self, generator, cpu::normal, mean, deviation);
 }
 
@@ -78,10 +79,11 @@ Tensor randn_kernel(IntArrayRef sizes, Type type, Storing, Place device, Pinned)
   return normal__op(empty(sizes, {.dtype = type, .device = device}), 0, 1, std::nullopt);
 }
 Tensor randint_kernel(std::int64_t low, std::int64_t high, IntArrayRef sizes, Type type, Storing, Place device, Pinned) {
-  return random__op(empty(sizes, {.dtype = type.value_or(kInt64), .device = device}), low, high, std::nullopt);
+  return random__op(empty(sizes, {.dtype = type, .device = device}), low, high, std::nullopt);
 }
 Tensor randperm_kernel(std::int64_t n, Type type, Storing, Place device, Pinned) {
   if (n < 0) throw_error("aten::randperm", "n must be non-negative, got {}", n);
+  if (type == kBool) throw_error("aten::randperm", "not implemented for 'Bool'");
   const Tensor out = new_tensor({n}, kInt64, device.value_or(Device()));
   launch(out.device(), "randperm", cpu::permutation, out.data_ptr<std::int64_t>(), n, default_generator().reserve(cpu::philox_blocks(n)));
   return out.to(type.value_or(kInt64));
@@ -114,7 +116,7 @@ struct BernoulliBackward0 : OverwriteBackward {
 Tensor rand(IntArrayRef sizes, const TensorOptions& o) { return with_grad(rand_op(sizes, o.dtype, kStrided, o.device, std::nullopt), o); }
 Tensor randn(IntArrayRef sizes, const TensorOptions& o) { return with_grad(randn_op(sizes, o.dtype, kStrided, o.device, std::nullopt), o); }
 Tensor randint(std::int64_t low, std::int64_t high, IntArrayRef sizes, const TensorOptions& o) {
-  return with_grad(randint_op(low, high, sizes, o.dtype, kStrided, o.device, std::nullopt), o);
+  return with_grad(randint_op(low, high, sizes, o.dtype.value_or(kInt64), kStrided, o.device, std::nullopt), o);
 }
 Tensor randperm(std::int64_t n, const TensorOptions& o) { return randperm_op(n, o.dtype, kStrided, o.device, std::nullopt); }
 Tensor rand_like(const Tensor& self, const TensorOptions& o) {

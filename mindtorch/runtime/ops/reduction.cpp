@@ -78,10 +78,19 @@ Tensor variance_kernel(const Tensor& self, OptionalDims dims, const Correction& 
 }
 
 Tensor norm_kernel(const Tensor& self, const Scalar& p, OptionalDims dims, bool keepdim, OptionalType dtype) {
+  constexpr const char* kOp = "aten::linalg_vector_norm";
   const ScalarType type = dtype.value_or(self.dtype());
-  if (!is_floating_point(type))
-    throw_error("aten::linalg_vector_norm", "Expected a floating point or complex tensor as input. Got {}", scalar_type_title(type));
-  return reduce_tensor("aten::linalg_vector_norm", converted(self, type), dims, keepdim, type, cpu::norm, p.to_double());
+  if (!self.is_floating_point() || !is_floating_point(type))
+    throw_error(kOp, "Expected a floating point or complex tensor as input. Got {}",
+                scalar_type_title(self.is_floating_point() ? type : self.dtype()));
+  if (promote_types(self.dtype(), type) != type)
+    throw_error(kOp, "the dtype of the input ({}) should be convertible without narrowing to the specified dtype ({})",
+                scalar_type_title(self.dtype()), scalar_type_title(type));
+  const double order = p.to_double();
+  if ((order < 0 || std::isinf(order)) && ReducedShape(self, dims, kOp).count() == 0)
+    throw_error(kOp, "cannot compute the {} norm on an empty tensor or dimension because the operation does not have an identity: {}",
+                order, to_string(self.sizes()));
+  return reduce_tensor(kOp, converted(self, type), dims, keepdim, type, cpu::norm, order);
 }
 
 // max + log sum exp(x - max); an infinite maximum is not subtracted, which would make NaN of it.
@@ -94,13 +103,16 @@ Tensor logsumexp_kernel(const Tensor& self, IntArrayRef dims, bool keepdim) {
   return total.add_(keepdim ? largest : largest.reshape(total.sizes()));
 }
 
-Tensor any_kernel(const Tensor& self) { return reduce_tensor("aten::any", self, std::nullopt, false, kBool, cpu::any); }
-Tensor all_kernel(const Tensor& self) { return reduce_tensor("aten::all", self, std::nullopt, false, kBool, cpu::all); }
+// Truth is a bool, but for uint8, which was torch's bool once.
+ScalarType truth_type(const Tensor& self) { return self.dtype() == kUint8 ? kUint8 : kBool; }
+
+Tensor any_kernel(const Tensor& self) { return reduce_tensor("aten::any", self, std::nullopt, false, truth_type(self), cpu::any); }
+Tensor all_kernel(const Tensor& self) { return reduce_tensor("aten::all", self, std::nullopt, false, truth_type(self), cpu::all); }
 Tensor any_dim_kernel(const Tensor& self, std::int64_t dim, bool keepdim) {
-  return reduce_tensor("aten::any", self, IntArrayRef(dim), keepdim, kBool, cpu::any);
+  return reduce_tensor("aten::any", self, IntArrayRef(dim), keepdim, truth_type(self), cpu::any);
 }
 Tensor all_dim_kernel(const Tensor& self, std::int64_t dim, bool keepdim) {
-  return reduce_tensor("aten::all", self, IntArrayRef(dim), keepdim, kBool, cpu::all);
+  return reduce_tensor("aten::all", self, IntArrayRef(dim), keepdim, truth_type(self), cpu::all);
 }
 
 // ---- derivatives ----
@@ -133,7 +145,8 @@ struct MeanBackward1 {
 
 // The product of all others in each position. Where nothing is zero that is product / x; else it is put together from the products before
 // and after.
-Tensor product_of_others(const Tensor& self, std::int64_t dim) {
+Tensor product_of_others(const Tensor& self, const Tensor& product, std::int64_t dim) {
+  if (self.dim() == 0 || !self.detach().eq(0).any().item<bool>()) return product / self;
   const std::int64_t n = self.size(dim);
   TensorVector before{ones_like(self.select(dim, 0))}, parts(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i + 1 < n; ++i) before.push_back(before.back() * self.select(dim, i));
@@ -147,28 +160,27 @@ Tensor product_of_others(const Tensor& self, std::int64_t dim) {
 
 struct ProdBackward0 {
   static constexpr std::string_view kName = "ProdBackward0";
-  SavedVariable self;
+  SavedVariable self, result;
   ProdBackward0(InputNeeds, const Tensor& x, OptionalType) : self(x) {}
-  auto saved() { return std::tie(self); }
+  void save_result(const Tensor& value) { result = SavedVariable(value, true); }
+  auto saved() { return std::tie(self, result); }
   void operator()(Gradients& grads, const Tensor& grad) {
     const Tensor x = grads.unpack(self);
-    if (x.numel() == 0) return grads.set(0, zeros_like(x));
-    grads.set(0, grad * product_of_others(x.reshape({x.numel()}), 0).reshape(x.sizes()));
+    grads.set(0, grad * product_of_others(x.reshape({x.numel()}), grads.unpack(result), 0).reshape(x.sizes()));
   }
 };
 struct ProdBackward1 {
   static constexpr std::string_view kName = "ProdBackward1";
-  SavedVariable self;
+  SavedVariable self, result;
   std::int64_t dim;
   bool keepdim;
   ProdBackward1(InputNeeds, const Tensor& x, std::int64_t d, bool keep, OptionalType)
       : self(x), dim(wrap_dim(d, x.dim(), "aten::prod")), keepdim(keep || x.dim() == 0) {}
-  auto saved() { return std::tie(self); }
+  void save_result(const Tensor& value) { result = SavedVariable(value, true); }
+  auto saved() { return std::tie(self, result); }
   void operator()(Gradients& grads, const Tensor& grad) {
-    const Tensor x = grads.unpack(self);
-    if (x.dim() == 0) return grads.set(0, grad);
-    if (x.numel() == 0) return grads.set(0, zeros_like(x));
-    grads.set(0, (keepdim ? grad : grad.unsqueeze(dim)) * product_of_others(x, dim));
+    const auto widened = [this](const Tensor& reduced) { return keepdim ? reduced : reduced.unsqueeze(dim); };
+    grads.set(0, widened(grad) * product_of_others(grads.unpack(self), widened(grads.unpack(result)), dim));
   }
 };
 
@@ -218,16 +230,18 @@ struct LinalgVectorNormBackward0 {
   void operator()(Gradients& grads, const Tensor& grad) {
     const Tensor x = grads.unpack(self);
     const Tensor size = shape.keep_dims(grads.unpack(result)), g = shape.keep_dims(grad);
-    if (p == 0) return grads.set(0, zeros_like(x));
+    if (p == 0) return;
     if (p == 1) return grads.set(0, x.sign() * g);
-    if (p == 2) return grads.set(0, x * (g / size).masked_fill(size.eq(0), 0));
+    // Nothing is divided by zero, so that the second derivative is a number too.
+    const Tensor is_zero = size.eq(0);
+    if (p == 2) return grads.set(0, x * (g / size.masked_fill(is_zero, 1)).masked_fill(is_zero, 0));
     if (std::isinf(p)) {
       const Tensor is_extreme = x.abs().eq(size).to(x.dtype());
       const Tensor ties = shape.mask == 0 ? is_extreme : is_extreme.sum(shape.dims(), true);
       return grads.set(0, x.sign() * is_extreme * (g / ties));
     }
     const Tensor direction = (x * x.abs().pow(p - 2)).masked_fill(x.eq(0), 0);
-    grads.set(0, direction * (g / size.pow(p - 1)).masked_fill(size.eq(0), 0));
+    grads.set(0, direction * (g / size.pow(p - 1).masked_fill(is_zero, 1)).masked_fill(is_zero, 0));
   }
 };
 

@@ -27,8 +27,15 @@ constinit Op<Tensor(std::int64_t, std::int64_t, MINDTORCH_OPTION_TYPES)> eye_m_o
 
 Tensor arange_step_kernel(const Scalar& start, const Scalar& end, const Scalar& step, Type type, Storing, Place device, Pinned) {
   const bool is_real = start.is_floating_point() || end.is_floating_point() || step.is_floating_point();
+  const ScalarType out_type = type.value_or(is_real ? get_default_dtype() : kInt64);
+  if (out_type == kBool) throw_error("aten::arange", "not implemented for 'Bool'");
+  // int64 is counted in int64, whatever the limits were written as.
+  if (is_real && out_type == kInt64 && std::isfinite(start.to_double()) && std::isfinite(end.to_double())) {
+    if (step.to_int() == 0) throw_error<InvalidArgument>("aten::arange", "step must be nonzero, got {}", step.to_double());
+    return arange_step_kernel(start.to_int(), end.to_int(), step.to_int(), type, {}, device, {});
+  }
   const double from = start.to_double(), to = end.to_double(), by = step.to_double();
-  if (by == 0) throw_error("aten::arange", "step must be nonzero");
+  if (!(by > 0 || by < 0)) throw_error("aten::arange", "step must be nonzero, got {}", by);
   if (!std::isfinite(from) || !std::isfinite(to)) throw_error("aten::arange", "unsupported range: {} -> {}", from, to);
   if ((by > 0 && to < from) || (by < 0 && to > from))
     throw_error("aten::arange", "upper bound and lower bound inconsistent with step sign: {} -> {} by {}", from, to, by);
@@ -39,7 +46,7 @@ Tensor arange_step_kernel(const Scalar& start, const Scalar& end, const Scalar& 
     const std::int64_t sign = step.to_int() > 0 ? 1 : -1;
     n = (end.to_int() - start.to_int() + step.to_int() - sign) / step.to_int();
   }
-  const Tensor out = new_tensor({n}, type.value_or(is_real ? get_default_dtype() : kInt64), device.value_or(Device()));
+  const Tensor out = new_tensor({n}, out_type, device.value_or(Device()));
   launch(out.device(), "arange", cpu::arange, out.dtype(), out.data_ptr(), n, start, step);
   return out;
 }
@@ -52,6 +59,7 @@ Tensor arange_start_kernel(const Scalar& start, const Scalar& end, Type type, St
 
 Tensor linspace_kernel(const Scalar& start, const Scalar& end, std::int64_t steps, Type type, Storing, Place device, Pinned) {
   if (steps < 0) throw_error("aten::linspace", "number of steps must be non-negative, got {}", steps);
+  if (type == kBool) throw_error("aten::linspace", "not implemented for 'Bool'");
   const Tensor out = new_tensor({steps}, type.value_or(get_default_dtype()), device.value_or(Device()));
   launch(out.device(), "linspace", cpu::linspace, out.dtype(), out.data_ptr(), steps, start.to_double(), end.to_double());
   return out;

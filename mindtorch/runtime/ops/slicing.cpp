@@ -52,12 +52,12 @@ struct Range {
 };
 
 Tensor slice_kernel(const Tensor& self, std::int64_t dim, Position start, Position end, std::int64_t step) {
-  if (self.dim() == 0) throw_error("aten::slice", "slice() cannot be applied to a 0-dim tensor.");
+  if (self.dim() == 0) throw_error<OutOfRange>("aten::slice", "slice() cannot be applied to a 0-dim tensor.");
   if (step <= 0) throw_error("aten::slice", "slice step must be positive, got {}", step);
   const std::int64_t d = wrap_dim(dim, self.dim(), "aten::slice");
   DimVector sizes(self.sizes()), strides(self.strides());
   const Range range(sizes[d], start, end, step);
-  const std::int64_t offset = self.storage_offset() + (range.length == 0 ? 0 : range.start * strides[d]);
+  const std::int64_t offset = self.storage_offset() + range.start * strides[d];
   sizes[d] = range.length;
   strides[d] *= step;
   return make_view(self, sizes, strides, offset);
@@ -65,8 +65,8 @@ Tensor slice_kernel(const Tensor& self, std::int64_t dim, Position start, Positi
 
 Tensor narrow_composite(const Tensor& self, std::int64_t dim, std::int64_t start, std::int64_t length) {
   if (self.dim() == 0) throw_error("aten::narrow", "narrow() cannot be applied to a 0-dim tensor.");
-  const std::int64_t d = wrap_dim(dim, self.dim(), "aten::narrow"), size = self.sizes()[d];
   if (length < 0) throw_error("aten::narrow", "narrow(): length must be non-negative, got {}", length);
+  const std::int64_t d = wrap_dim(dim, self.dim(), "aten::narrow"), size = self.sizes()[d];
   if (start < -size || start > size)
     throw_error<OutOfRange>("aten::narrow", "start out of range (expected to be in range of [{}, {}], but got {})", -size, size, start);
   const std::int64_t from = start < 0 ? start + size : start;

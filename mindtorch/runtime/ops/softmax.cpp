@@ -43,8 +43,8 @@ cpu::SoftmaxShape shape_around(const Tensor& self, std::int64_t dim, const char*
 template <class Kernel>
 Tensor normalise(const char* op, Kernel kernel, const Tensor& self, std::int64_t dim, bool half_to_float) {
   if (half_to_float) throw_error(op, "softmax with half to float conversion is not supported on {}", self.device().str());
-  if (!self.is_floating_point()) throw_error(op, "not implemented for '{}'", scalar_type_title(self.dtype()));
   const cpu::SoftmaxShape shape = shape_around(self, dim, op);
+  if (!self.is_floating_point()) throw_error(op, "not implemented for '{}'", scalar_type_title(self.dtype()));
   const Tensor input = self.contiguous();
   const Tensor out = new_tensor(self.sizes(), self.dtype(), self.device());
   launch(self.device(), op + sizeof("aten::_") - 1, kernel, self.dtype(), shape, out.data_ptr(), input.data_ptr());

@@ -107,7 +107,7 @@ using ReluBackward0 =
 using ExpBackward0 = GradientOfResult<"ExpBackward0", [](const Tensor& grad, const Tensor& result) { return grad * result; }>;
 using Expm1Backward0 = GradientOfResult<"Expm1Backward0", [](const Tensor& grad, const Tensor& result) { return grad * (result + 1); }>;
 using LogBackward0 = GradientOfSelf<"LogBackward0", [](const Tensor& grad, const Tensor& self) { return grad / self; }>;
-using Log1pBackward0 = GradientOfSelf<"Log1pBackward0", [](const Tensor& grad, const Tensor& self) { return grad / (self + 1); }>;
+using Log1PBackward0 = GradientOfSelf<"Log1PBackward0", [](const Tensor& grad, const Tensor& self) { return grad / (self + 1); }>;
 using Log2Backward0 =
     GradientOfSelf<"Log2Backward0", [](const Tensor& grad, const Tensor& self) { return grad / (self * std::numbers::ln2); }>;
 using SqrtBackward0 = GradientOfResult<"SqrtBackward0", [](const Tensor& grad, const Tensor& result) { return grad / (2 * result); }>;
@@ -233,8 +233,8 @@ Tensor Tensor::square() const { return square_op(*this); }
 void register_unary_ops(Library& library) {
   library.define<abs_op>().kernel<unary_kernel<"aten::abs", cpu::abs>>().autograd<AbsBackward0>();
   library.define<abs__op>().kernel<unary_in_place_kernel<"aten::abs_", cpu::abs, false>>().autograd<AbsBackward0>();
-  library.define<sign_op>().kernel<unary_kernel<"aten::sign", cpu::sign>>().autograd<SignBackward0>();
-  library.define<sign__op>().kernel<unary_in_place_kernel<"aten::sign_", cpu::sign, false>>().autograd<SignBackward0>();
+  library.define<sign_op>().kernel<unary_kernel<"aten::sign", cpu::sign, true>>().autograd<SignBackward0>();
+  library.define<sign__op>().kernel<unary_in_place_kernel<"aten::sign_", cpu::sign, false, true>>().autograd<SignBackward0>();
   library.define<relu_op>().kernel<unary_kernel<"aten::relu", cpu::relu>>().autograd<ReluBackward0>();
   library.define<relu__op>().kernel<unary_in_place_kernel<"aten::relu_", cpu::relu, false>>().autograd<ReluBackward0>();
   library.define<floor_op>().kernel<unary_kernel<"aten::floor", cpu::floor>>().autograd<FloorBackward0>();
@@ -251,8 +251,8 @@ void register_unary_ops(Library& library) {
   library.define<expm1__op>().kernel<unary_in_place_kernel<"aten::expm1_", cpu::expm1, true>>().autograd<Expm1Backward0>();
   library.define<log_op>().kernel<floating_unary_kernel<"aten::log", cpu::log>>().autograd<LogBackward0>();
   library.define<log__op>().kernel<unary_in_place_kernel<"aten::log_", cpu::log, true>>().autograd<LogBackward0>();
-  library.define<log1p_op>().kernel<floating_unary_kernel<"aten::log1p", cpu::log1p>>().autograd<Log1pBackward0>();
-  library.define<log1p__op>().kernel<unary_in_place_kernel<"aten::log1p_", cpu::log1p, true>>().autograd<Log1pBackward0>();
+  library.define<log1p_op>().kernel<floating_unary_kernel<"aten::log1p", cpu::log1p>>().autograd<Log1PBackward0>();
+  library.define<log1p__op>().kernel<unary_in_place_kernel<"aten::log1p_", cpu::log1p, true>>().autograd<Log1PBackward0>();
   library.define<log2_op>().kernel<floating_unary_kernel<"aten::log2", cpu::log2>>().autograd<Log2Backward0>();
   library.define<log2__op>().kernel<unary_in_place_kernel<"aten::log2_", cpu::log2, true>>().autograd<Log2Backward0>();
   library.define<sqrt_op>().kernel<floating_unary_kernel<"aten::sqrt", cpu::sqrt>>().autograd<SqrtBackward0>();

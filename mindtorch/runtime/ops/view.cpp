@@ -25,6 +25,8 @@ constinit Op<Tensor(const Tensor&, IntArrayRef, IntArrayRef, std::optional<std::
     "aten::as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)"};
 constinit Op<Tensor(const Tensor&, std::int64_t, std::int64_t)> transpose_op{
     "aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"};
+constinit Op<Tensor(const Tensor&, IntArrayRef, IntArrayRef)> reshape_alias_op{
+    "aten::_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)"};
 constinit Op<Tensor(const Tensor&)> t_op{"aten::t(Tensor(a) self) -> Tensor(a)"};
 constinit Op<Tensor(const Tensor&, IntArrayRef)> permute_op{"aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)"};
 constinit Op<Tensor(const Tensor&)> squeeze_op{"aten::squeeze(Tensor(a) self) -> Tensor(a)"};
@@ -51,9 +53,13 @@ Tensor unsafe_view_kernel(const Tensor& self, IntArrayRef size) {
   return result;
 }
 
+Tensor reshape_alias_kernel(const Tensor& self, IntArrayRef size, IntArrayRef stride) { return make_view(self, size, stride); }
+
 Tensor reshape_composite(const Tensor& self, IntArrayRef shape) {
   const DimVector sizes = infer_size(shape, self.numel(), "aten::reshape");
-  if (view_strides(self.sizes(), self.strides(), sizes)) return view_op(self, sizes);
+  if (self.is_contiguous()) return view_op(self, sizes);
+  if (const std::optional<DimVector> strides = view_strides(self.sizes(), self.strides(), sizes))
+    return reshape_alias_op(self, sizes, *strides);
   return unsafe_view_op(self.contiguous(), sizes);
 }
 
@@ -98,6 +104,8 @@ Tensor expand_kernel(const Tensor& self, IntArrayRef size, bool) {
 Tensor as_strided_kernel(const Tensor& self, IntArrayRef size, IntArrayRef stride, std::optional<std::int64_t> offset) {
   if (size.size() != stride.size())
     throw_error("aten::as_strided", "mismatch in length of strides and shape: {} and {}", to_string(stride), to_string(size));
+  if (std::any_of(stride.begin(), stride.end(), [](std::int64_t step) { return step < 0; }))
+    throw_error("aten::as_strided", "Negative strides are not supported at the moment, got strides: {}", to_string(stride));
   return make_view(self, size, stride, offset.value_or(self.storage_offset()));
 }
 
@@ -172,6 +180,10 @@ struct ReshapeFormula {
 };
 struct ViewBackward0 : ReshapeFormula {
   static constexpr std::string_view kName = "ViewBackward0";
+  using ReshapeFormula::ReshapeFormula;
+};
+struct ReshapeAliasBackward0 : ReshapeFormula {
+  static constexpr std::string_view kName = "ReshapeAliasBackward0";
   using ReshapeFormula::ReshapeFormula;
 };
 struct UnsafeViewBackward0 : ReshapeFormula {
@@ -293,6 +305,7 @@ Tensor Tensor::unsqueeze(std::int64_t dim) const { return unsqueeze_op(*this, di
 void register_view_ops(Library& library) {
   library.define<view_op>().kernel<view_kernel>().autograd<ViewBackward0>();
   library.define<unsafe_view_op>().kernel<unsafe_view_kernel>().autograd<UnsafeViewBackward0>();
+  library.define<reshape_alias_op>().kernel<reshape_alias_kernel>().autograd<ReshapeAliasBackward0>();
   library.define<reshape_op>().composite<reshape_composite>();
   library.define<flatten_op>().composite<flatten_composite>();
   library.define<expand_op>().kernel<expand_kernel>().autograd<ExpandBackward0>();

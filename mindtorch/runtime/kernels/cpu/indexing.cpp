@@ -10,14 +10,14 @@ namespace mindtorch::cpu {
 namespace {
 
 std::int64_t checked(std::int64_t index, std::int64_t size, std::int64_t dim, std::string_view op) {
-  if (index < 0 || index >= size) throw_error<OutOfRange>(op, "index {} is out of bounds for dimension {} with size {}", index, dim, size);
+  if (index < 0 || index >= size) throw_error(op, "index {} is out of bounds for dimension {} with size {}", index, dim, size);
   return index;
 }
 
+template <class E>
 void check_all(const std::int64_t* index, std::int64_t count, std::int64_t size, std::string_view op) {
   for (std::int64_t k = 0; k < count; ++k)
-    if (index[k] < 0 || index[k] >= size)
-      throw_error<OutOfRange>(op, "index out of range in self: {} is not below the size {}", index[k], size);
+    if (index[k] < 0 || index[k] >= size) throw_error<E>(op, "index out of range in self: {} is not below the size {}", index[k], size);
 }
 
 template <class T>
@@ -42,7 +42,7 @@ void write_indexed(const LoopPlan<3>& plan, const IndexedDim& dim, std::string_v
 }  // namespace
 
 void index_select(ScalarType type, void* out, const void* in, const std::int64_t* index, std::int64_t count, const Axis& axis) {
-  check_all(index, count, axis.size, "aten::index_select");
+  check_all<OutOfRange>(index, count, axis.size, "aten::index_select");
   const auto bytes = static_cast<std::size_t>(axis.inner) * element_size(type);
   parallel_for(0, axis.outer * count, kParallelGrain / std::max<std::int64_t>(axis.inner, 1) + 1, [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t r = from; r < to; ++r) {
@@ -55,7 +55,7 @@ void index_select(ScalarType type, void* out, const void* in, const std::int64_t
 
 void index_add(ScalarType type, void* out, const void* source, const std::int64_t* index, std::int64_t count, const Axis& axis,
                const Scalar& alpha) {
-  check_all(index, count, axis.size, "aten::index_add");
+  check_all<Error>(index, count, axis.size, "aten::index_add");
   visit_types(type, [&]<class T>() {
     const T factor = alpha.to<T>();
     for (std::int64_t o = 0; o < axis.outer; ++o)

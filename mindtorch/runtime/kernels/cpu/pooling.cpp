@@ -122,7 +122,7 @@ void add_to(const Patch& patch, T* plane, std::int64_t width, T value) {
 }  // namespace
 
 void max_pool(ScalarType type, const Window& window, std::int64_t planes, void* out, std::int64_t* indices, const void* in) {
-  visit_floating_types(type, "aten::max_pool2d_with_indices", [&]<class T>() {
+  visit_types(type, [&]<class T>() {
     each_plane(planes, window.pixels(), [&, columns = columns_inside(window)](std::int64_t p) {
       vectorized([&] {
         each_run(window, [&](std::int64_t y, std::int64_t begin, std::int64_t end) {
@@ -140,8 +140,12 @@ void max_pool_backward(ScalarType type, const Window& window, std::int64_t plane
   visit_floating_types(type, "aten::max_pool2d_with_indices_backward", [&]<class T>() {
     each_plane(planes, window.pixels(), [&](std::int64_t p) {
       T* plane = static_cast<T*>(grad_in) + p * window.pixels();
-      for (std::int64_t at = p * window.positions(); at < (p + 1) * window.positions(); ++at)
+      for (std::int64_t at = p * window.positions(); at < (p + 1) * window.positions(); ++at) {
+        if (indices[at] < 0 || indices[at] >= window.pixels())
+          throw_error("aten::max_pool2d_with_indices_backward", "index {} is outside of an image of {} elements", indices[at],
+                      window.pixels());
         plane[indices[at]] += static_cast<const T*>(grad)[at];
+      }
     });
   });
 }

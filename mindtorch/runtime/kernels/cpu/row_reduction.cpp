@@ -71,9 +71,10 @@ void topk(ScalarType type, const void* in, void* values, std::int64_t* indices, 
       const T* row = static_cast<const T*>(in) + first;
       std::vector<std::int64_t> order(static_cast<std::size_t>(rows.n));
       std::iota(order.begin(), order.end(), 0);
+      const auto is_less = [](T x, T y) { return x == x && (y != y || x < y); };  // NaN, which differs from itself, is the largest
       std::partial_sort(order.begin(), order.begin() + k, order.end(), [&](std::int64_t a, std::int64_t b) {
-        const T x = row[a * rows.inner], y = row[b * rows.inner];
-        return goes_before(x, y, largest) || (!goes_before(y, x, largest) && a < b);
+        const T x = row[(largest ? b : a) * rows.inner], y = row[(largest ? a : b) * rows.inner];
+        return is_less(x, y) || (!is_less(y, x) && a < b);
       });
       const std::int64_t out = r / rows.inner * k * rows.inner + r % rows.inner;
       for (std::int64_t i = 0; i < k; ++i) {
