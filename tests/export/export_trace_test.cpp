@@ -10,6 +10,7 @@
 #include "mindtorch/base/error.h"
 #include "mindtorch/base/file.h"
 #include "mindtorch/base/text.h"
+#include "mindtorch/trace/file.h"
 #include "tests/export/sample_recordings.h"
 #include "tests/support/temporary_folder.h"
 
@@ -36,6 +37,13 @@ TEST(ExportTrace, the_suffix_chooses_the_format) {
   EXPECT_THAT(read_file(folder / "t.json.gz"), testing::StartsWith("\x1F\x8B"));
   export_trace(recording, folder / "t.pftrace");
   EXPECT_THAT(read_file(folder / "t.pftrace"), testing::StartsWith("\x0A"));
+}
+
+TEST(ExportTrace, a_recording_comes_back_byte_for_byte_whatever_its_names) {
+  const TemporaryFolder folder;
+  const trace::Recording hostile = tests::hostile_recording();
+  export_trace(hostile, folder / "t.mtrec");
+  EXPECT_TRUE(trace::load(folder / "t.mtrec").recording == hostile);
 }
 
 TEST(ExportTrace, an_unknown_suffix_is_refused_with_the_list_of_known_ones) {

@@ -1,13 +1,16 @@
 """Holistic Trace Analysis loads our Chrome traces, and its numbers are ours."""
 
 import json
-import os
 import subprocess
 
 import pytest
 
-os.environ["HTA_DISABLE_NS_ROUNDING"] = "1"  # else it rounds times to microseconds
 pytestmark = pytest.mark.torch
+
+
+@pytest.fixture(autouse=True)
+def times_are_not_rounded(monkeypatch):
+    monkeypatch.setenv("HTA_DISABLE_NS_ROUNDING", "1")
 
 
 @pytest.fixture(params=["cuda", "npu"])
