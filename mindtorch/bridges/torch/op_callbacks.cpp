@@ -13,6 +13,10 @@
 #include "mindtorch/bridges/torch/thread_numbers.h"
 #include "mindtorch/record/hooks.h"
 
+#if !defined(NDEBUG)
+#error "at::RecordFunction has one member more without NDEBUG than it has in torch's binaries"
+#endif
+
 namespace mindtorch::torch_bridge {
 namespace {
 
