@@ -1,4 +1,5 @@
-# ./dev wheel: the source distribution and the wheel, and the proof that the wheel works where nothing else is. Sourced by ./dev.
+# ./dev wheel: the source distribution and the wheel, and the proof that the wheel works where nothing else is. ./dev stubs: the types of
+# the package. Sourced by ./dev.
 
 # Files that are shipped: build/wheel/*.tar.gz and build/wheel/*.whl.
 WHEEL_FOLDER=build/wheel
@@ -37,4 +38,11 @@ run_wheel() {
   say "Trying the wheel in an empty environment"
   try_wheel
   say "Made $(cd "$WHEEL_FOLDER" && echo *.whl *.tar.gz) in $WHEEL_FOLDER"
+}
+
+run_stubs() {
+  build dev mindtorch_python
+  say "Writing python/mindtorch_v2/__init__.pyi and _C.pyi"
+  PYTHONPATH=build/dev/python .venv/bin/python tools/stubs.py
+  PYTHONPATH=build/dev/python .venv/bin/python tools/compiled_stubs.py
 }
