@@ -150,15 +150,15 @@ def deepcopy(self, memo):
         )
     if id(self) in memo:
         return memo[id(self)]
-    copy = _C.make_subclass(type(self), self.detach().clone(), self.requires_grad)
-    memo[id(self)] = copy
-    if self.grad is not None:
-        copy.grad = self.grad.__deepcopy__(memo)
-    if self.__dict__:
-        from copy import deepcopy as copy_of
+    from copy import deepcopy as copy_of  # which keeps what it copies alive: the memo knows objects by their address
 
-        copy.__dict__.update(copy_of(self.__dict__, memo))
-    return copy
+    result = _C.make_subclass(type(self), self.detach().clone(), self.requires_grad)
+    memo[id(self)] = result
+    if self.grad is not None:
+        result.grad = copy_of(self.grad, memo)
+    if self.__dict__:
+        result.__dict__.update(copy_of(self.__dict__, memo))
+    return result
 
 
 def reduce_ex(self, protocol):

@@ -48,9 +48,13 @@ class ModuleTree:
 
     def __getattr__(self, name):
         fields = self.__dict__
-        for kind in ("_parameters", "_buffers", "_modules"):
-            if kind in fields and name in fields[kind]:
-                return fields[kind][name]
+        if "_modules" in fields:  # not before __init__()
+            if name in (parameters := fields["_parameters"]):
+                return parameters[name]
+            if name in (modules := fields["_modules"]):
+                return modules[name]
+            if name in (buffers := fields["_buffers"]):
+                return buffers[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __delattr__(self, name):

@@ -240,6 +240,19 @@ class RuntimeOptimizer(Optimizer):
             loaded[order.index(id(params[number]))] = (int(own.get("step", 1)), tensors)
         self._core.load_state(loaded)
 
+    def __getstate__(self):
+        """Copied and pickled with its state; hooks stay behind."""
+        return {"defaults": self.defaults, "param_groups": self.param_groups, "state": self.state_dict()["state"]}
+
+    def __setstate__(self, saved):
+        self.defaults, self.param_groups = saved["defaults"], []
+        self._hooks = {"step_pre": {}, "step_post": {}}
+        self._init_state()
+        for group in saved["param_groups"]:
+            self.add_param_group(group)
+        params = [p for group in self.param_groups for p in group["params"]]
+        self._load_state(dict(enumerate(params)), saved["state"])
+
     _shows_step = True
     _core_name = ""
     _option_names = frozenset()

@@ -5,6 +5,7 @@
 #include "mindtorch/runtime/dispatch/boxing.h"
 #include "python/src/runtime/dtype_object.h"
 #include "python/src/runtime/generator.h"
+#include "python/src/runtime/tensor_data.h"
 #include "python/src/runtime/tensor_object.h"
 
 namespace mindtorch::python {
@@ -65,7 +66,7 @@ bool to_real(PyObject* object, double& value) {
   if (is_tensor(object)) {
     const Tensor& tensor = unwrap(object);
     if (tensor.dim() != 0 || tensor.requires_grad()) return false;
-    value = tensor.item<double>();
+    value = item_of(tensor).to_double();
     return true;
   }
   if (!PyLong_Check(object) && !is_number_like(object)) return false;
@@ -92,7 +93,7 @@ bool to_scalar(PyObject* object, Scalar& value) {
   if (is_tensor(object)) {
     const Tensor& tensor = unwrap(object);
     if (tensor.dim() != 0 || tensor.requires_grad()) return false;
-    value = tensor.item();
+    value = item_of(tensor);
     return true;
   }
   if (std::int64_t integer; to_integer(object, integer)) {

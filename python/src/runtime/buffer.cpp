@@ -124,7 +124,7 @@ void bind_numpy(nb::module_& module) {
               tensor.device().str());
         if (!force && tensor.requires_grad())
           throw_error("Tensor.numpy", "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
-        return ArraySource{tensor.detach().to(Device())};
+        return ArraySource{on_host(tensor)};
       },
       nb::arg("tensor"), nb::arg("force"));
   module.def(

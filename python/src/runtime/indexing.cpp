@@ -108,12 +108,12 @@ class Indexer {
 
   void apply_tensor(const Tensor& index) {
     if (index.dtype() != kBool) {
-      if (index.dim() == 0) return select(index.item().to_int());
+      if (index.dim() == 0) return select(item_of(index).to_int());
       return put(index);
     }
     if (index.dim() == 0) {
       result_.view = result_.view.unsqueeze(dim_);
-      return put(full({index.item().to_bool() ? 1 : 0}, 0, {.dtype = kInt64}));
+      return put(full({item_of(index).to_bool() ? 1 : 0}, 0, {.dtype = kInt64}));
     }
     for (std::int64_t d = 0; d < index.dim(); ++d)
       if (index.size(d) != result_.view.size(dim_ + d))
@@ -202,11 +202,11 @@ int contains(PyObject* self, PyObject* value) {
   return guarded(
       [&] {
         Scalar number;
-        if (is_tensor(value) && unwrap(value).dim() > 0) return unwrap(self).eq(unwrap(value)).any().item().to_bool() ? 1 : 0;
+        if (is_tensor(value) && unwrap(value).dim() > 0) return item_of(unwrap(self).eq(unwrap(value)).any()).to_bool() ? 1 : 0;
         if (!to_scalar(value, number))
           throw_error("Tensor.__contains__", "Tensor.__contains__ only supports Tensor or scalar, but you passed in a {}.",
                       type_name(value));
-        return unwrap(self).eq(number).any().item().to_bool() ? 1 : 0;
+        return item_of(unwrap(self).eq(number).any()).to_bool() ? 1 : 0;
       },
       -1);
 }

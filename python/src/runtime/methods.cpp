@@ -27,14 +27,7 @@ PyObject* storage_offset(const Tensor& tensor) { return PyLong_FromLongLong(tens
 PyObject* is_floating_point(const Tensor& tensor) { return PyBool_FromLong(tensor.is_floating_point()); }
 PyObject* is_complex(const Tensor&) { Py_RETURN_FALSE; }
 PyObject* is_view(const Tensor& tensor) { return PyBool_FromLong(tensor.is_view()); }
-PyObject* item(const Tensor& tensor) {
-  Scalar value;
-  {
-    const ReleasedGil released(!tensor.is_cpu());
-    value = tensor.item();
-  }
-  return to_number(value);
-}
+PyObject* item(const Tensor& tensor) { return to_number(item_of(tensor)); }
 PyObject* retain_grad(const Tensor& tensor) {
   tensor.retain_grad();
   Py_RETURN_NONE;

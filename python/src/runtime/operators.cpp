@@ -4,6 +4,7 @@
 #include "mindtorch/runtime/functions.h"
 #include "python/src/runtime/op_function.h"
 #include "python/src/runtime/python_error.h"
+#include "python/src/runtime/tensor_data.h"
 #include "python/src/runtime/tensor_object.h"
 #include "python/src/runtime/tensor_slots.h"
 
@@ -109,18 +110,18 @@ int truth(PyObject* self) {
         const Tensor& tensor = unwrap(self);
         if (tensor.numel() > 1) throw_error("Tensor.__bool__", "Boolean value of Tensor with more than one value is ambiguous");
         if (tensor.numel() == 0) throw_error("Tensor.__bool__", "Boolean value of Tensor with no values is ambiguous");
-        return tensor.item().to_bool() ? 1 : 0;
+        return item_of(tensor).to_bool() ? 1 : 0;
       },
       -1);
 }
 
 PyObject* as_float(PyObject* self) {
-  return guarded([&] { return PyFloat_FromDouble(unwrap(self).item<double>()); });
+  return guarded([&] { return PyFloat_FromDouble(item_of(unwrap(self)).to_double()); });
 }
 
 PyObject* as_int(PyObject* self) {
   return guarded([&] {
-    const Scalar value = unwrap(self).item();
+    const Scalar value = item_of(unwrap(self));
     return value.is_floating_point() ? PyLong_FromDouble(value.to_double()) : PyLong_FromLongLong(value.to_int());
   });
 }
@@ -130,7 +131,7 @@ PyObject* as_index(PyObject* self) {
     const Tensor& tensor = unwrap(self);
     if (!is_integral(tensor.dtype(), true) || tensor.numel() != 1)
       throw_error<TypeMismatch>("Tensor.__index__", "only integer tensors of a single element can be converted to an index");
-    return PyLong_FromLongLong(tensor.item().to_int());
+    return PyLong_FromLongLong(item_of(tensor).to_int());
   });
 }
 

@@ -16,7 +16,7 @@ namespace mindtorch::python {
 namespace {
 
 nb::bytes bytes_of(const Tensor& tensor) {
-  const Tensor host = tensor.detach().to(Device()).contiguous();
+  const Tensor host = on_host(tensor).contiguous();
   return nb::bytes(host.data_ptr(), host.nbytes());
 }
 

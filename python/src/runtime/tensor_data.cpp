@@ -3,6 +3,7 @@
 
 #include "mindtorch/runtime/functions.h"
 #include "python/src/runtime/argument.h"
+#include "python/src/runtime/gil.h"
 #include "python/src/runtime/python_error.h"
 #include "python/src/runtime/tensor_object.h"
 
@@ -130,8 +131,18 @@ Tensor legacy_tensor(PyObject* args) {
   return mindtorch::empty(sizes);
 }
 
+Scalar item_of(const Tensor& tensor) {
+  const ReleasedGil released(!tensor.is_cpu());
+  return tensor.item();
+}
+
+Tensor on_host(const Tensor& tensor) {
+  const ReleasedGil released(!tensor.is_cpu());
+  return tensor.detach().to(Device());
+}
+
 PyObject* to_list(const Tensor& tensor) {
-  const Tensor host = tensor.detach().to(Device());
+  const Tensor host = on_host(tensor);
   return list_of(host, static_cast<const char*>(host.data_ptr()), 0);
 }
 

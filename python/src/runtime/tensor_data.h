@@ -25,7 +25,10 @@ PyObject* to_list(const Tensor& tensor);
 // bytes_of, tensor_of_bytes, positions_of: what Python code needs to write tensors to files and to find elements.
 void bind_tensor_data(nb::module_& module);
 
-// A Python number of one element.
+// The only element, and the tensor in host memory. Other Python threads run while a device is waited for.
+Scalar item_of(const Tensor& tensor);
+Tensor on_host(const Tensor& tensor);
+
 PyObject* to_number(const Scalar& scalar);
 
 }  // namespace mindtorch::python

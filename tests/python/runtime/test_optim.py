@@ -3,6 +3,7 @@
 import copy
 import inspect
 import math
+import pickle
 import warnings
 
 import mindtorch_v2 as torch
@@ -125,6 +126,26 @@ def test_training_a_model_takes_torchs_way():
     mine, theirs = train(torch, weights), train(reference, weights)
     np.testing.assert_allclose(mine, theirs, rtol=1e-7)
     assert mine[-1] < 0.8 * mine[0]
+
+
+def test_optimizers_are_copied_with_their_parameters():
+    model = torch.nn.Linear(2, 2)
+    optimizer = torch.optim.Adam([{"params": [model.weight]}, {"params": [model.bias], "lr": 0.5}], lr=0.1)
+
+    def step(model, optimizer):
+        optimizer.zero_grad()
+        (model(torch.ones(1, 2)) ** 2).sum().backward()
+        optimizer.step()
+
+    step(model, optimizer)
+    for copy_of in (copy.deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))):
+        other, other_optimizer = copy_of((model, optimizer))
+        assert other_optimizer.param_groups[0]["params"][0] is other.weight and other_optimizer.param_groups[1]["lr"] == 0.5
+        before = model.weight.clone()
+        step(other, other_optimizer)
+        assert torch.equal(model.weight, before) and not torch.equal(other.weight, before)
+    step(model, optimizer)
+    assert torch.equal(model.weight, other.weight)
 
 
 def test_closures_give_the_loss():
