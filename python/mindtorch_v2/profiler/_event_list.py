@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mindtorch_v2 import _C
-from mindtorch_v2.profiler import _html
 
 if TYPE_CHECKING:
     import pandas
@@ -180,6 +179,8 @@ class EventList(UserList):
 
     def _repr_html_(self) -> str:
         """The table a notebook shows."""
+        from mindtorch_v2.profiler import _html
+
         rows, summed = self._rows, self
         if self._items is None:
             summed = self.key_averages()

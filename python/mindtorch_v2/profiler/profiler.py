@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import time
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
@@ -84,6 +83,7 @@ def tensorboard_trace_handler(
 
     `worker_name` should differ between the processes of a job; by default it is "<host>_<pid>".
     """
+    import socket
 
     def handler_fn(prof):
         nonlocal worker_name

@@ -93,6 +93,13 @@ def test_without_a_profiler_a_hooked_op_allocates_nothing(op):
     assert peak - before < 256  # the loop's own counter
 
 
+def test_each_op_is_recorded_once_where_the_dispatcher_runs_it():
+    x = torch.ones((2, 2), requires_grad=True)
+    with profile() as prof:
+        x * x
+    assert [name.split("::")[-1] for name in names(prof)] == ["mul"]
+
+
 # F4
 
 
