@@ -2,6 +2,7 @@
 #include "mindtorch/record/session_core.h"
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/record/foreign_lock.h"
 #include "mindtorch/record/registry.h"
 #include "mindtorch/record/spill.h"
 
@@ -33,7 +34,10 @@ SessionCore::~SessionCore() = default;
 void* SessionCore::take_block() noexcept {
   if (over_budget()) {
     if (budget.policy == Budget::Policy::kGrow) return nullptr;
-    if (budget.policy == Budget::Policy::kSpill) spill->wait_for_room([this] { return !over_budget(); });
+    if (budget.policy == Budget::Policy::kSpill) {
+      ForeignLockRegion::give_up();
+      spill->wait_for_room([this] { return !over_budget(); });
+    }
   }
   void* block = BlockPool::instance().take();
   if (block != nullptr) adopt_bytes(kBlockBytes);

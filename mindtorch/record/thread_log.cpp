@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "mindtorch/record/foreign_lock.h"
 #include "mindtorch/record/hooks.h"
 #include "mindtorch/record/registry.h"
 #include "mindtorch/record/session_core.h"
@@ -153,6 +154,7 @@ bool new_segment(Log& log) noexcept {
     return false;
   };
   if (cold.refusing_generation == generation_of(log.hot.state)) return refuse();
+  const ForeignLockRegion may_wait;
   std::lock_guard lock(cold.mutex);
   if (cold.session == nullptr) return false;  // stopped a moment ago
   SessionCore& session = *cold.session;
@@ -186,6 +188,7 @@ std::int64_t* reserve_side_slow(ThreadLog* hot, std::uint32_t words) noexcept {
   };
   if (words > kMaxSideWords) return refuse();
   if (hot->segment_begin == nullptr && !new_segment(log)) return refuse();
+  const ForeignLockRegion may_wait;
   std::lock_guard lock(log.cold.mutex);
   if (log.cold.session == nullptr) return nullptr;  // stopped a moment ago
   try {

@@ -1,9 +1,11 @@
 // What a Python program records while it runs.
+#include "mindtorch/record/foreign_lock.h"
 #include "mindtorch/record/state.h"
 #include "python/src/bindings.h"
 #include "python/src/capture/bind_execution_trace.h"
 #include "python/src/capture/dispatch_hooks.h"
 #include "python/src/capture/frame_stacks.h"
+#include "python/src/capture/gil.h"
 #include "python/src/capture/module_calls.h"
 #include "python/src/capture/record_function.h"
 #include "python/src/capture/record_function_fast.h"
@@ -17,12 +19,25 @@ FrameStacks& frame_stacks() {
   return it;
 }
 
+// A thread that waits for the recorder lets other threads of Python run.
+class InterpreterLock : public record::ForeignLock {
+ public:
+  void* give_up() noexcept override { return Py_IsInitialized() != 0 && holds_gil() ? PyEval_SaveThread() : nullptr; }
+  void take_back(void* given_up) noexcept override { PyEval_RestoreThread(static_cast<PyThreadState*>(given_up)); }
+};
+
+InterpreterLock& interpreter_lock() {
+  static InterpreterLock& it = *new InterpreterLock;
+  return it;
+}
+
 }  // namespace
 
 void bind_capture(nb::module_& module) {
   record::check_abi(record::kAbiVersion);
   // A C++ program that records already, and imports this module meanwhile, keeps the stacks it began with.
   if (record::current_state() == 0) record::set_stack_provider(&frame_stacks());
+  record::set_foreign_lock(&interpreter_lock());
   add_record_function(module.ptr());
   add_record_function_fast(module.ptr());
   add_dispatch_hooks(module.ptr());

@@ -93,6 +93,28 @@ def test_events_can_be_spilled_to_a_file(op, tmp_path):
     assert path.stat().st_size > 0 and len(prof.events()) == 50_000
 
 
+def test_threads_that_wait_for_the_spill_file_do_not_keep_the_interpreter_from_writing_it(run_program, tmp_path):
+    """The writer reads call stacks, for which it needs the lock that a waiting thread of Python holds."""
+    text = f"""
+import threading
+from mindtorch_v2.profiler import _ExperimentalConfig, dispatch_op_enter, dispatch_op_exit, profile
+
+def work():
+    for _ in range(50_000):
+        dispatch_op_exit(dispatch_op_enter("aten::mul", "cpu", (), {{}}))
+
+config = _ExperimentalConfig(spill_path={str(tmp_path / "spilled.mtrec")!r}, budget_bytes=1 << 20)
+with profile(with_stack=True, record_shapes=True, experimental_config=config) as prof:
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+print(sum(event.name == "aten::mul" for event in prof.events()), prof.events()[0].stack[0].rsplit(":", 1)[1])
+"""
+    assert run_program(text).split() == ["150000", "work"]
+
+
 def test_what_the_profiler_took_is_known(op):
     with profile() as prof:
         op("aten::mul")
