@@ -1,7 +1,6 @@
 // Hooks for dispatchers written in Python: an op call of theirs becomes an event, from enter to exit.
 #include "python/src/capture/dispatch_hooks.h"
 
-#include <array>
 #include <atomic>
 #include <new>
 
@@ -54,41 +53,14 @@ struct EnterArguments {
   PyObject* kwargs = Py_None;
 };
 
-bool take_keywords(PyObject* const* values, PyObject* keyword_names, EnterArguments& out) {
-  const std::array<std::pair<const char*, PyObject**>, 4> places{
-      {{"name", &out.name}, {"device", &out.device}, {"args", &out.args}, {"kwargs", &out.kwargs}}};
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(keyword_names); ++i) {
-    PyObject* const name = PyTuple_GET_ITEM(keyword_names, i);
-    PyObject** place = nullptr;
-    for (const auto& [text, at] : places)
-      if (PyUnicode_CompareWithASCIIString(name, text) == 0) place = at;
-    if (place == nullptr) {
-      PyErr_Format(PyExc_TypeError, "dispatch_op_enter() got an unexpected keyword argument %R", name);
-      return false;
-    }
-    *place = values[i];
-  }
-  return true;
-}
-
-bool take_arguments(PyObject* const* values, Py_ssize_t count, PyObject* keyword_names, EnterArguments& out) {
-  if (count > 4) {
-    PyErr_Format(PyExc_TypeError, "dispatch_op_enter() takes at most 4 arguments, got %zd", count);
-    return false;
-  }
-  PyObject** const places[] = {&out.name, &out.device, &out.args, &out.kwargs};
-  for (Py_ssize_t i = 0; i < count; ++i) *places[i] = values[i];
-  if (keyword_names != nullptr && !take_keywords(values + count, keyword_names, out)) return false;
-  if (out.name != nullptr && PyUnicode_Check(out.name)) [[likely]]
-    return true;
-  PyErr_Format(PyExc_TypeError, "dispatch_op_enter(): name must be a str, got %s",
-               out.name != nullptr ? Py_TYPE(out.name)->tp_name : "nothing");
-  return false;
-}
-
 PyObject* dispatch_op_enter(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* keyword_names) {
   EnterArguments asked;
-  if (!take_arguments(values, count, keyword_names, asked)) return nullptr;
+  const Parameter parameters[] = {{"name", &asked.name}, {"device", &asked.device}, {"args", &asked.args}, {"kwargs", &asked.kwargs}};
+  if (!take_arguments("dispatch_op_enter", parameters, values, count, keyword_names)) return nullptr;
+  if (!PyUnicode_Check(asked.name)) {
+    PyErr_Format(PyExc_TypeError, "dispatch_op_enter(): name must be a str, got %s", Py_TYPE(asked.name)->tp_name);
+    return nullptr;
+  }
   const std::uint64_t state = record::current_state();
   if (state == 0) Py_RETURN_NONE;
   const record::NameId name = name_id(asked.name);
@@ -120,11 +92,12 @@ PyObject* is_profiler_enabled(PyObject*, PyObject*) { return PyBool_FromLong(rec
 PyMethodDef functions[] = {
     {"is_profiler_enabled", is_profiler_enabled, METH_NOARGS,
      "is_profiler_enabled()\n--\n\nTrue while a profile records: an op call that asks first pays for nothing else."},
-    {"dispatch_op_enter", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(dispatch_op_enter)), METH_FASTCALL | METH_KEYWORDS,
-     "dispatch_op_enter(name, device=None, args=(), kwargs=None)\n--\n\n"
-     "An op call of a foreign framework begins. Returns a token for dispatch_op_exit(), None while nothing records.\n\n"
-     "`device` is where its tensors live: \"npu\", \"cuda:1\", or an object with `type` and `index`. Arguments are looked at only if the\n"
-     "profile records shapes; a tensor is anything with `shape`, lists of them included."},
+    method("dispatch_op_enter", dispatch_op_enter,
+           "dispatch_op_enter(name, device=None, args=(), kwargs=None)\n--\n\n"
+           "An op call of a foreign framework begins. Returns a token for dispatch_op_exit(), None while nothing records.\n\n"
+           "`device` is where its tensors live: \"npu\", \"cuda:1\", or an object with `type` and `index`. Arguments are looked at only if "
+           "the\n"
+           "profile records shapes; a tensor is anything with `shape`, lists of them included."),
     {"dispatch_op_exit", dispatch_op_exit, METH_O,
      "dispatch_op_exit(token, /)\n--\n\nThe op call of this token ends; call it in a `finally` clause. Does nothing the second time."},
     {},

@@ -66,14 +66,13 @@ void destroy(PyObject* self) {
 
 PyMethodDef methods[] = {
     {"__enter__", enter, METH_NOARGS, "__enter__($self, /)\n--\n\nThe call begins."},
-    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(exit)), METH_FASTCALL,
-     "__exit__($self, exc_type, exc_value, traceback, /)\n--\n\nThe call ends."},
+    method("__exit__", exit, "__exit__($self, exc_type, exc_value, traceback, /)\n--\n\nThe call ends."),
     {},
 };
 
 PyMethodDef functions[] = {
-    {"_module_scope", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(make_scope)), METH_FASTCALL,
-     "_module_scope(name, path, /)\n--\n\nA context manager for one call of the module of this name and place."},
+    method("_module_scope", make_scope,
+           "_module_scope(name, path, /)\n--\n\nA context manager for one call of the module of this name and place."),
     {},
 };
 

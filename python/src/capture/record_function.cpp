@@ -154,31 +154,13 @@ int init(PyObject* self, PyObject* arguments, PyObject* keywords) {
   return 0;
 }
 
-PyObject* call_with_keywords(PyObject* const* arguments, Py_ssize_t positional, PyObject* keyword_names) {
-  PyObject* tuple = PyTuple_New(positional);
-  PyObject* keywords = PyDict_New();
-  PyObject* self = nullptr;
-  if (tuple != nullptr && keywords != nullptr) {
-    for (Py_ssize_t i = 0; i < positional; ++i) {
-      Py_INCREF(arguments[i]);
-      PyTuple_SET_ITEM(tuple, i, arguments[i]);
-    }
-    for (Py_ssize_t i = 0; keyword_names != nullptr && i < PyTuple_GET_SIZE(keyword_names); ++i)
-      PyDict_SetItem(keywords, PyTuple_GET_ITEM(keyword_names, i), arguments[positional + i]);
-    self = new_empty(&record_function_type, tuple, keywords);
-    if (self != nullptr && init(self, tuple, keywords) < 0) Py_CLEAR(self);
-  }
-  Py_XDECREF(tuple);
-  Py_XDECREF(keywords);
-  return self;
-}
-
 PyObject* vectorcall(PyObject*, PyObject* const* arguments, std::size_t count, PyObject* keyword_names) {
   const Py_ssize_t positional = PyVectorcall_NARGS(count);
   if (keyword_names == nullptr && positional == 1) [[likely]]
     return make(arguments[0], Py_None);
-  if (keyword_names == nullptr && positional == 2) return make(arguments[0], arguments[1]);
-  return call_with_keywords(arguments, positional, keyword_names);
+  PyObject *name = nullptr, *args = Py_None;
+  const Parameter parameters[] = {{"name", &name}, {"args", &args}};
+  return take_arguments("record_function", parameters, arguments, positional, keyword_names) ? make(name, args) : nullptr;
 }
 
 // contextlib.ContextDecorator's protocol: what each call of a decorated function enters. A subclass may keep state, so it is itself.
@@ -200,49 +182,46 @@ void destroy(PyObject* self) {
 
 // --- Attributes ---
 
-PyObject* get_name(PyObject* self, void*) { return Py_NewRef(as_record_function(self)->name); }
-PyObject* get_args(PyObject* self, void*) { return Py_NewRef(as_record_function(self)->args); }
-PyObject* get_ends_on_exit(PyObject* self, void*) { return PyBool_FromLong(as_record_function(self)->ends_on_exit ? 1 : 0); }
+// The two attributes that are texts share their functions; the closure is the function that checks a new value.
+using Check = bool (*)(PyObject*);
+Check check_of(void* closure) { return reinterpret_cast<Check>(closure); }
+PyObject*& text_of(PyObject* self, void* closure) {
+  return check_of(closure) == is_name ? as_record_function(self)->name : as_record_function(self)->args;
+}
 
-int refuse_deletion(const char* what) {
-  PyErr_Format(PyExc_AttributeError, "record_function: %s cannot be deleted", what);
+int refuse_deletion() {
+  PyErr_SetString(PyExc_AttributeError, "record_function: its attributes cannot be deleted");
   return -1;
 }
-int set_name(PyObject* self, PyObject* value, void*) {
-  if (value == nullptr) return refuse_deletion("name");
-  if (!is_name(value)) return -1;
+
+PyObject* get_text(PyObject* self, void* closure) { return Py_NewRef(text_of(self, closure)); }
+int set_text(PyObject* self, PyObject* value, void* closure) {
+  if (value == nullptr) return refuse_deletion();
+  if (!check_of(closure)(value)) return -1;
   Py_INCREF(value);
-  Py_XSETREF(as_record_function(self)->name, value);
+  Py_XSETREF(text_of(self, closure), value);
   return 0;
 }
-int set_args(PyObject* self, PyObject* value, void*) {
-  if (value == nullptr) return refuse_deletion("args");
-  if (!is_args(value)) return -1;
-  Py_INCREF(value);
-  Py_XSETREF(as_record_function(self)->args, value);
-  return 0;
-}
+
+PyObject* get_ends_on_exit(PyObject* self, void*) { return PyBool_FromLong(as_record_function(self)->ends_on_exit ? 1 : 0); }
 int set_ends_on_exit(PyObject* self, PyObject* value, void*) {
-  if (value == nullptr) return refuse_deletion("run_callbacks_on_exit");
-  const int truth = PyObject_IsTrue(value);
-  if (truth < 0) return -1;
-  as_record_function(self)->ends_on_exit = truth != 0;
-  return 0;
+  const int truth = value != nullptr ? PyObject_IsTrue(value) : refuse_deletion();
+  if (truth >= 0) as_record_function(self)->ends_on_exit = truth != 0;
+  return truth < 0 ? -1 : 0;
 }
 
 PyObject* repr(PyObject* self) { return PyUnicode_FromFormat("record_function(%R)", as_record_function(self)->name); }
 
 PyGetSetDef attributes[] = {
-    {"name", get_name, set_name, "The name of the events.", nullptr},
-    {"args", get_args, set_args, "Text about the call, shown with the event, or None.", nullptr},
+    {"name", get_text, set_text, "The name of the events.", reinterpret_cast<void*>(is_name)},
+    {"args", get_text, set_text, "Text about the call, shown with the event, or None.", reinterpret_cast<void*>(is_args)},
     {"run_callbacks_on_exit", get_ends_on_exit, set_ends_on_exit, "False once a future ends the event.", nullptr},
     {},
 };
 
 PyMethodDef methods[] = {
     {"__enter__", enter, METH_NOARGS, "__enter__($self, /)\n--\n\nOpens the scope."},
-    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(exit)), METH_FASTCALL,
-     "__exit__($self, exc_type, exc_value, traceback, /)\n--\n\nCloses the scope; an exception goes on."},
+    method("__exit__", exit, "__exit__($self, exc_type, exc_value, traceback, /)\n--\n\nCloses the scope; an exception goes on."),
     {"_call_end_callbacks_on_future", end_on_future, METH_O,
      "_call_end_callbacks_on_future($self, fut, /)\n--\n\nThe event lasts until the future is done. Returns a future with its value."},
     {"_recreate_cm", recreate, METH_NOARGS, "_recreate_cm($self, /)\n--\n\nThe scope of one call of a decorated function."},

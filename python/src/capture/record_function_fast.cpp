@@ -119,8 +119,7 @@ void destroy(PyObject* self) {
 
 PyMethodDef methods[] = {
     {"__enter__", enter, METH_NOARGS, "__enter__($self, /)\n--\n\nOpens the event."},
-    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(exit)), METH_FASTCALL,
-     "__exit__($self, exc_type, exc_value, traceback, /)\n--\n\nCloses the event; an exception goes on."},
+    method("__exit__", exit, "__exit__($self, exc_type, exc_value, traceback, /)\n--\n\nCloses the event; an exception goes on."),
     {},
 };
 
