@@ -78,11 +78,11 @@ def result_type(a, b):
 
 @_method
 def floor_divide(input, other):
-    """The quotient rounded down."""
-    result = _as_double(input) / _as_double(other)
-    integral = not any(isinstance(x, float) or (isinstance(x, Tensor) and x.is_floating_point()) for x in (input, other))
-    floored = result.floor()
-    return floored.to(_dtypes["int64"] if integral else _floating(input, other))
+    """The quotient rounded down. Integers go through float64: exact up to 2**53."""
+    kind = _arithmetic_type(input, other)
+    if not kind.is_floating_point and not _nowhere_zero(other):
+        raise RuntimeError("ZeroDivisionError")
+    return (_as_double(input) / _as_double(other)).floor().to(kind)
 
 
 @_method
@@ -91,13 +91,23 @@ def remainder(input, other):
     return input - floor_divide(input, other) * other
 
 
+def _arithmetic_type(*values):
+    """The type of a result: that of the tensors together, or a floating point type if a number or a tensor is."""
+    kind = _dtypes["bool"]
+    for value in values:
+        if isinstance(value, Tensor):
+            kind = _C.promote_types(kind, value.dtype)
+    if not kind.is_floating_point and any(isinstance(v, float) for v in values):
+        return _C.get_default_dtype()
+    return _dtypes["int64"] if kind is _dtypes["bool"] else kind
+
+
+def _nowhere_zero(value):
+    return bool((value != 0).all()) if isinstance(value, Tensor) else value != 0
+
+
 def _as_double(value):
     return value.to(_dtypes["float64"]) if isinstance(value, Tensor) else value
-
-
-def _floating(*values):
-    types = [v.dtype for v in values if isinstance(v, Tensor) and v.is_floating_point()]
-    return _dtypes["float64"] if _dtypes["float64"] in types else _C.get_default_dtype()
 
 
 @_method

@@ -15,7 +15,14 @@ _module_call_hook = None
 
 _counts = {}
 
-IncompatibleKeys = namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])
+
+class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+    """What load_state_dict() did not find, and what it did not know."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
 
 
 def _event_name(module):

@@ -112,7 +112,7 @@ def test_state_dicts_carry_values_from_one_module_to_another():
     assert list(state)[:3] == ["scale", "offset", "first.weight"] and "scratch" not in state
     assert state["first.weight"].data_ptr() == a.first.weight.data_ptr() and not state["first.weight"].requires_grad
     result = b.load_state_dict(state)
-    assert result.missing_keys == [] and result.unexpected_keys == []
+    assert result.missing_keys == [] and result.unexpected_keys == [] and repr(result) == "<All keys matched successfully>"
     a.eval(), b.eval()
     x = torch.randn(5, 4)
     assert torch.equal(a(x), b(x))

@@ -198,6 +198,22 @@ def test_types_are_promoted_as_in_torch(a, b):
     assert result(torch) == result(reference)
 
 
+@pytest.mark.parametrize("kind", ["uint8", "int32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("divisor", [3, 2.5, [3, 1, 2, 7]])
+def test_quotients_and_remainders_are_rounded_as_in_torch(kind, divisor):
+    def results(t):
+        x = t.tensor([7, 9, 0, 200]).to(getattr(t, kind))
+        y = t.tensor(divisor) if isinstance(divisor, list) else divisor
+        found = [x // y, x % y]
+        if kind not in ("uint8",):
+            found += [-x // y, -x % y]
+        return [(f.tolist(), repr(f.dtype)) for f in found]
+
+    assert results(torch) == results(reference)
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        torch.tensor([1]) // 0
+
+
 def test_results_with_names_are_tuples_with_names():
     result = torch.tensor([[1.0, 3.0], [4.0, 2.0]]).max(1)
     values, indices = result
