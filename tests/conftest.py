@@ -13,6 +13,8 @@ BUILD = Path(os.environ.get("MINDTORCH_BUILD_DIR", ROOT / "build" / "dev"))
 # The package of the build, for the tests and for the Python programs that they start.
 sys.path.insert(0, str(BUILD / "python"))
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(BUILD / "python"), os.environ.get("PYTHONPATH")]))
+# Where the bridge to PyTorch is built for the tests: not the user's place, and kept between runs.
+os.environ["MINDTORCH_TORCH_BRIDGE_DIR"] = str(BUILD / "torch_bridge")
 
 
 @pytest.fixture(scope="session")
@@ -31,6 +33,19 @@ def program():
         return path
 
     return find
+
+
+@pytest.fixture(scope="session")
+def bridged_torch():
+    """torch, with the bridge built for it; for tests that are marked `torch`."""
+    import torch
+    from mindtorch_v2 import torch_bridge
+    from mindtorch_v2.torch_bridge import compiler, layout
+
+    if not layout.bridge_path(torch.__version__).exists():
+        compiler.build()
+    assert torch_bridge.activate_if_possible().startswith("active: PyTorch")
+    return torch
 
 
 def pytest_collection_modifyitems(items):

@@ -135,6 +135,8 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05):
 
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05):
     """Mean 0 and variance 1 for each channel, over the batch or by the running statistics."""
+    if training and input.numel() == input.shape[1]:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
     return _ops["batch_norm"](input, weight, bias, running_mean, running_var, training, momentum, eps, False)
 
 

@@ -6,16 +6,24 @@ import sys
 from dataclasses import dataclass
 
 from mindtorch_v2 import _C
+from mindtorch_v2.profiler._warnings import warn
 
 __all__ = ["ProfilerStatus", "activate_hosts", "status"]
 
 
-def activate_hosts() -> None:
-    """Lets PyTorch's ops be recorded if the program uses PyTorch and the bridge to it has been built."""
-    if "torch" in sys.modules:
-        from mindtorch_v2 import torch_bridge
+_told = set()  # warnings that have been given: once is enough
 
-        torch_bridge.activate_if_possible()
+
+def activate_hosts() -> None:
+    """Lets PyTorch's ops be recorded if the program uses PyTorch and the bridge to it has been built; warns if it has not."""
+    if "torch" not in sys.modules:
+        return
+    from mindtorch_v2 import torch_bridge
+
+    state = torch_bridge.activate_if_possible()
+    if state.startswith("inactive: ") and state not in _told:
+        _told.add(state)
+        warn(f"PyTorch is imported, but its ops are not recorded: {state.removeprefix('inactive: ')}")
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,10 @@
 
 import importlib.util
 import json
-import os
 from collections import Counter
 from pathlib import Path
 
 import pytest
-
-# Where the built bridge of the tests lies: not the user's, and kept between runs.
-BUILD = Path(os.environ.get("MINDTORCH_BUILD_DIR", Path(__file__).resolve().parents[3] / "build" / "dev"))
-os.environ["MINDTORCH_TORCH_BRIDGE_DIR"] = str(BUILD / "torch_bridge")
 
 
 def pytest_collection_modifyitems(items):
@@ -21,19 +16,9 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(scope="session")
-def torch():
-    """torch, with the bridge built for it."""
-    if importlib.util.find_spec("torch") is None:
-        pytest.skip("PyTorch is not installed")
-    import torch
-    from mindtorch_v2 import torch_bridge
-    from mindtorch_v2.torch_bridge import compiler, layout
-
-    if not layout.bridge_path(torch.__version__).exists():
-        compiler.build()
-    assert torch_bridge.activate_if_possible().startswith("active: PyTorch")
-    torch.set_num_threads(1)
-    return torch
+def torch(bridged_torch):
+    bridged_torch.set_num_threads(1)
+    return bridged_torch
 
 
 class Event:

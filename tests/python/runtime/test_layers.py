@@ -162,6 +162,8 @@ def test_dropout_keeps_the_mean_and_is_off_in_evaluation():
 def test_wrong_inputs_are_refused_in_torchs_words():
     with pytest.raises(ValueError, match="expected 4D input \\(got 2D input\\)"):
         torch.nn.BatchNorm2d(3)(torch.ones(2, 3))
+    with pytest.raises(ValueError, match=r"Expected more than 1 value per channel when training, got input size torch.Size\(\[1, 3\]\)"):
+        torch.nn.functional.batch_norm(torch.ones(1, 3), None, None, training=True)
     with pytest.raises(ValueError, match="in_channels must be divisible by groups"):
         torch.nn.Conv2d(3, 4, 3, groups=2)
     with pytest.raises(ValueError, match="num_channels \\(5\\) must be divisible by num_groups \\(2\\)"):

@@ -1,0 +1,56 @@
+"""The documentation: its Python examples run, in the order in which a reader meets them, and its links lead somewhere."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import mindtorch_v2
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+IMPORTS_TORCH = re.compile(r"^import torch$", re.MULTILINE)
+CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
+
+
+def name_of(page):
+    return page.relative_to(ROOT).as_posix()
+
+
+def examples():
+    for page in PAGES:
+        for number, source in enumerate(BLOCK.findall(page.read_text()), start=1):
+            marks = [pytest.mark.torch] if IMPORTS_TORCH.search(source) else []
+            yield pytest.param(source, id=f"{name_of(page)}-{number}", marks=marks)
+
+
+def make_train_step(torch):
+    """What examples call `train_step`: a step of a small model, in whichever torch the example has imported."""
+    layer = torch.nn.Linear(8, 4)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+
+    def train_step():
+        optimizer.zero_grad()
+        layer(torch.ones(2, 8)).sum().backward()
+        optimizer.step()
+
+    return train_step
+
+
+@pytest.mark.parametrize("source", list(examples()))
+def test_an_example_runs_as_it_stands(source, tmp_path, monkeypatch, request):
+    monkeypatch.chdir(tmp_path)
+    torch = request.getfixturevalue("bridged_torch") if IMPORTS_TORCH.search(source) else mindtorch_v2
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        exec(compile(source, "example", "exec"), {"__name__": "__main__", "train_step": make_train_step(torch)})
+    assert "print(" not in source or output.getvalue().strip()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_between_pages_lead_to_files(page):
+    missing = [target for target in LINK.findall(CODE.sub("", page.read_text())) if not (page.parent / target).exists()]
+    assert missing == []
