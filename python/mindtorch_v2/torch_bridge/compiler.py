@@ -60,7 +60,8 @@ def _compiler() -> str:
 
 
 def _compile_command(compiler: str, torch, source: Path, out: Path) -> list[str]:
-    command = [*compiler.split(), "-std=c++20", "-O2", "-DNDEBUG", "-fPIC", "-fvisibility-inlines-hidden", f"-I{layout.include_folder()}"]
+    command = [*compiler.split(), "-std=c++20", "-O2", "-DNDEBUG", "-fPIC", "-fvisibility-inlines-hidden"]
+    command += [f"-I{folder}" for folder in layout.include_folders()]
     if _speaks_to_torch(source):
         # Torch's wheels before 2.7 have the old strings of the standard library, ours never have.
         command.append(f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}")
@@ -70,8 +71,8 @@ def _compile_command(compiler: str, torch, source: Path, out: Path) -> list[str]
 
 
 def _speaks_to_torch(source: Path) -> bool:
-    headers = [source, *source.parent.glob(f"{source.stem}.h"), layout.include_folder() / "mindtorch/bridges/torch" / f"{source.stem}.h"]
-    return any(f"#include <{part}/" in path.read_text() for path in headers if path.exists() for part in ("ATen", "c10", "torch"))
+    files = [source, *source.parent.glob(f"{source.stem}.h")]
+    return any(f"#include <{part}/" in path.read_text() for path in files for part in ("ATen", "c10", "torch"))
 
 
 def _link_command(compiler: str, torch, objects: list[Path], out: Path) -> list[str]:

@@ -12,15 +12,20 @@ LIBRARY_NAME = "libmindtorch_torch.so"
 _HERE = Path(__file__).resolve().parent
 
 
-def include_folder() -> Path:
-    """Our headers: those of the installed package, or of the checkout that the package is a link into."""
-    installed = _HERE.parent / "include"
-    return installed if installed.is_dir() else _HERE.parents[2]
+def _checkout() -> Path | None:
+    """The source tree that this file is in; None in an installed package."""
+    root = _HERE.parents[2]
+    return root if (root / "mindtorch" / "bridges" / "torch").is_dir() else None
+
+
+def include_folders() -> list[Path]:
+    """Where our headers are found: those of the bridge come with its sources."""
+    root = _checkout()
+    return [root] if root else [_HERE / "sources", _HERE.parent / "include"]
 
 
 def source_folder() -> Path:
-    installed = _HERE / "sources"
-    return installed if installed.is_dir() else include_folder() / "mindtorch" / "bridges" / "torch"
+    return include_folders()[0] / "mindtorch" / "bridges" / "torch"
 
 
 def sources() -> list[Path]:
@@ -43,10 +48,9 @@ def recorder_library() -> Path:
 def digest() -> str:
     """Changes with everything of ours that is compiled into the bridge."""
     text = hashlib.sha256(platform.machine().encode())
-    headers = [
-        path for part in ("base", "trace", "record", "bridges/torch") for path in (include_folder() / "mindtorch" / part).glob("*.h")
-    ]
-    for path in [*sorted(headers), *sources()]:
+    ours = include_folders()[-1] / "mindtorch"
+    headers = [path for part in ("trace", "record") for path in (ours / part).glob("*.h")]
+    for path in [*sorted(headers), *sorted(source_folder().glob("*.h")), *sources()]:
         text.update(path.name.encode())
         text.update(path.read_bytes())
     return text.hexdigest()[:12]
