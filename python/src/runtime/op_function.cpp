@@ -77,10 +77,10 @@ nb::object make_callable(const OpFunction& function) {
 }
 
 // "(Tensor, int, dtype=str)": what was given, for messages.
-std::string given_types(const CallArguments& arguments, bool is_method) {
+std::string given_types(const CallArguments& arguments) {
   std::string text;
   const std::size_t total = arguments.positional + arguments.keyword_count();
-  for (std::size_t i = is_method ? 1 : 0; i < total; ++i) {
+  for (std::size_t i = 0; i < total; ++i) {
     if (!text.empty()) text += ", ";
     if (i >= arguments.positional)
       text += fmt::format("{}=", PyUnicode_AsUTF8(PyTuple_GET_ITEM(arguments.keywords, static_cast<Py_ssize_t>(i - arguments.positional))));
@@ -159,7 +159,7 @@ void OpFunction::fail(const CallArguments& arguments) const {
   std::string expected;
   for (const Overload& overload : overloads_) expected += "\n * " + overload.str();
   throw TypeMismatch(fmt::format("{}() received an invalid combination of arguments - got ({}), but expected one of:{}\n", name_,
-                                 given_types(arguments, false), expected));
+                                 given_types(arguments), expected));
 }
 
 const OpFunction& find_op_function(std::string_view name) {
