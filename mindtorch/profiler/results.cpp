@@ -8,7 +8,7 @@
 namespace mindtorch::profiler {
 namespace {
 
-std::shared_ptr<const trace::Recording> or_nothing(std::shared_ptr<const trace::Recording> recording) {
+std::shared_ptr<const trace::Recording> or_nothing(const std::shared_ptr<const trace::Recording>& recording) {
   return recording ? recording : std::make_shared<const trace::Recording>();
 }
 

@@ -54,10 +54,10 @@ class Rows {
   nb::handle list_;
 };
 
-nb::str table(nb::handle object, const TableContext& context, std::optional<std::string> sort_by, std::optional<std::int64_t> row_limit,
-              std::optional<std::int64_t> max_src_column_width, std::optional<std::int64_t> max_name_column_width,
-              std::optional<std::int64_t> max_shapes_column_width, std::optional<std::string> header, bool top_level_events_only,
-              std::optional<std::string> time_unit) {
+nb::str table(nb::handle object, const TableContext& context, const std::optional<std::string>& sort_by,
+              std::optional<std::int64_t> row_limit, std::optional<std::int64_t> max_src_column_width,
+              std::optional<std::int64_t> max_name_column_width, std::optional<std::int64_t> max_shapes_column_width,
+              std::optional<std::string> header, bool top_level_events_only, const std::optional<std::string>& time_unit) {
   const analyze::TableOptions options{.sort_by = sort_by.value_or(""),
                                       .row_limit = row_limit.value_or(-1),
                                       .max_src_column_width = max_src_column_width,

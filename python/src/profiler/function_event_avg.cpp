@@ -54,7 +54,7 @@ void def_time(Class& type, const char* name, std::int64_t Average::*member) {
 void def_text(Class& type, const char* name, std::string Average::*member) {
   type.def_prop_rw(
       name, [member](const AverageRow& r) { return to_text(r.average.*member); },
-      [member](AverageRow& r, std::optional<std::string> text) { r.average.*member = text.value_or(""); }, nb::arg("text").none());
+      [member](AverageRow& r, const std::optional<std::string>& text) { r.average.*member = text.value_or(""); }, nb::arg("text").none());
 }
 
 nb::object event_object(const AverageRow& row, analyze::EventIndex event) {
@@ -133,7 +133,7 @@ void def_pickle(Class& type) {
 void def_key(Class& type) {
   type.def_prop_rw(
       "key", [](const AverageRow& r) -> nb::object { return r.has_key ? nb::object(to_text(r.average.key)) : nb::none(); },
-      [](AverageRow& r, std::optional<std::string> key) {
+      [](AverageRow& r, const std::optional<std::string>& key) {
         r.has_key = key.has_value();
         r.average.key = key.value_or("");
       },
@@ -165,7 +165,8 @@ void def_group(Class& type) {
   type.def_prop_rw(
           "use_device",
           [](const AverageRow& r) { return r.average.use_device.empty() ? nb::none() : nb::object(to_text(r.average.use_device)); },
-          [](AverageRow& r, std::optional<std::string> device) { r.average.use_device = device.value_or(""); }, nb::arg("device").none())
+          [](AverageRow& r, const std::optional<std::string>& device) { r.average.use_device = device.value_or(""); },
+          nb::arg("device").none())
       .def_prop_rw(
           "device_type", [](const AverageRow& r) { return to_python(r.average.device_type); },
           [](AverageRow& r, nb::handle member) {
