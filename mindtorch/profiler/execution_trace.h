@@ -15,7 +15,8 @@
 namespace mindtorch::profiler {
 
 // Between start() and stop() it collects what the running profile records (inputs of ops only if that profile records shapes). Where there
-// is no profile it records by itself, and until stop() no profile can begin. One at a time in a process.
+// is no profile it records by itself, and until stop() no profile can begin. One at a time in a process; calls come from one thread at a
+// time.
 //
 //   profiler::ExecutionTrace trace;
 //   trace.register_output("et.json");

@@ -7,7 +7,11 @@ namespace mindtorch::python {
 
 // True if the calling thread may touch Python objects. Reads two pointers; unlike PyGILState_Check() it never guesses.
 inline bool holds_gil() noexcept {
+#if PY_VERSION_HEX >= 0x030D0000  // the same function, which became public
+  PyThreadState* const running = PyThreadState_GetUnchecked();
+#else
   PyThreadState* const running = _PyThreadState_UncheckedGet();
+#endif
   return running != nullptr && running == PyGILState_GetThisThreadState();
 }
 
