@@ -84,6 +84,32 @@ def test_profiles_come_and_go_while_other_threads_record_and_hold_the_gil(option
     assert counts == ["done"]
 
 
+def test_stacks_are_resolved_while_threads_wait_for_the_disk(tmp_path):
+    """The spill thread needs the GIL for code that it has not seen; a thread that waits for the spill thread must not keep it."""
+    output = run_program(
+        f"""
+        from mindtorch_v2.profiler import _ExperimentalConfig
+
+        def busy(number):
+            for i in range(100):
+                scope = {{"record_function": record_function}}
+                source = "def made():\\n  for _ in range(1000):\\n    with record_function('s'): pass"
+                exec(compile(source, f"<{{number}} {{i}}>", "exec"), scope)
+                scope["made"]()
+
+        config = _ExperimentalConfig(spill_path={str(tmp_path / "spilled.mtrec")!r}, budget_bytes=4 << 20)
+        with profile(with_stack=True, experimental_config=config) as prof:
+            threads = [threading.Thread(target=busy, args=(number,)) for number in range(3)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        print(len(prof.events()) >= 300_000)
+        """
+    )
+    assert output == ["True"]
+
+
 def test_a_thread_may_stop_the_profile_that_another_started():
     output = run_program("""
         prof = profile(with_stack=True)
