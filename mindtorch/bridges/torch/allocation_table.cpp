@@ -60,13 +60,13 @@ std::size_t AllocationTable::Part::remove(std::uintptr_t address, std::uint64_t 
 bool AllocationTable::insert(const void* address, std::size_t bytes) noexcept {
   const auto key = reinterpret_cast<std::uintptr_t>(address);
   const std::uint64_t hash = hash_of(key);
-  return parts_[hash >> 58].insert(key, hash, bytes);
+  return parts_[hash >> 60].insert(key, hash, bytes);
 }
 
 std::size_t AllocationTable::remove(const void* address) noexcept {
   const auto key = reinterpret_cast<std::uintptr_t>(address);
   const std::uint64_t hash = hash_of(key);
-  return parts_[hash >> 58].remove(key, hash);
+  return parts_[hash >> 60].remove(key, hash);
 }
 
 }  // namespace mindtorch::torch_bridge

@@ -35,7 +35,7 @@ class AllocationTable {
     std::vector<Entry> entries_;  // a power of two of them, at most half in use
     std::size_t used_ = 0;
   };
-  static constexpr std::size_t kParts = 64;
+  static constexpr std::size_t kParts = 16;
 
   static std::uint64_t hash_of(std::uintptr_t address) noexcept { return (address >> 4) * 0x9E3779B97F4A7C15u; }
 

@@ -16,32 +16,44 @@ struct OpName {
 };
 
 // By address first: the name of an operator lives in its schema, so that the address finds it. Other names are temporary copies that come
-// at any address, so what was found is compared, and only the text decides.
+// at any address: what the address finds is compared, and if it is another text, the text is looked up.
 class OpNameCache {
  public:
+  // `name` must be the text of a std::string: its first kHead bytes may be read whatever its length.
   OpName find(const char* name) noexcept {
-    Entry& entry = entries_[index_of(name)];
-    if (entry.address == name && std::strcmp(entry.text, name) == 0) [[likely]]
+    const ByAddress& entry = by_address_[address_index(name)];
+    if (entry.address == name && std::memcmp(entry.head, name, kHead) == 0 && (!entry.is_long || std::strcmp(entry.text, name) == 0))
+        [[likely]]
       return entry.name;
-    return find_by_text(name, entry);
+    return find_by_text(name);
   }
 
  private:
-  struct Entry {
+  static constexpr std::size_t kEntries = 512;
+  static constexpr std::size_t kHead = 16;  // the least room that a std::string has
+
+  // Holds the head of the text, so that a short name is compared without touching other memory.
+  struct ByAddress {
     const char* address = nullptr;
+    char head[kHead] = {};
     const char* text = "";  // lives as long as the process
     OpName name;
+    bool is_long = false;  // longer than the head
   };
-  static constexpr std::size_t kEntries = 512;
+  struct ByText {
+    const char* text = "";
+    OpName name;
+  };
 
-  static std::size_t index_of(const char* address) noexcept {
+  static std::size_t address_index(const char* address) noexcept {
     return (reinterpret_cast<std::uintptr_t>(address) * 0x9E3779B97F4A7C15u) >> 55;
   }
-  static_assert(kEntries == 512, "index_of() gives 9 bits");
+  static_assert(kEntries == 512, "address_index() gives 9 bits");
 
-  static OpName find_by_text(const char* name, Entry& entry) noexcept;
+  OpName find_by_text(const char* name) noexcept;
 
-  std::array<Entry, kEntries> entries_;
+  std::array<ByAddress, kEntries> by_address_;
+  std::array<ByText, kEntries> by_text_;
 };
 
 }  // namespace mindtorch::torch_bridge
