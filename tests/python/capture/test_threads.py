@@ -242,8 +242,7 @@ def test_a_process_may_end_while_daemon_threads_record():
     """) == ["bye"]
 
 
-def test_a_profile_stopped_by_a_thread_does_not_hold_the_gil(record):
-    """While one thread stops a long recording, another one gets to run Python."""
+def test_a_thread_may_stop_a_long_recording():
     prof = profile()
     prof.start()
     for _ in range(20_000):
