@@ -92,7 +92,7 @@ std::unique_ptr<at::ObserverContext> op_starts(const at::RecordFunction& fn) {
   set_link(slot, link_of(fn));
   link_evaluation(*thread, fn, name, slot);
   if ((state & kDetails) != 0) [[unlikely]]
-    record_details(fn, state, slot);
+    record_details(fn, name, state, slot);
   if (fn.isNcclMeta()) [[unlikely]]
     record_collective(fn, slot);
   return context;

@@ -40,10 +40,10 @@ void record_keywords(const at::RecordFunction& fn, record::Slot* slot) {
 
 }  // namespace
 
-void record_details(const at::RecordFunction& fn, std::uint64_t state, record::Slot* slot) {
+void record_details(const at::RecordFunction& fn, const OpName& name, std::uint64_t state, record::Slot* slot) {
   if ((state & record::kShapes) != 0) {
     record_inputs(fn.inputs(), slot);
-    record_keywords(fn, slot);
+    if (!name.is_aten) record_keywords(fn, slot);
   }
   if ((state & record::kOverloads) != 0) {
     static const record::NameId key = record::intern("overload_name");

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "mindtorch/bridges/torch/op_names.h"
 #include "mindtorch/record/foreign_host.h"
 #include "mindtorch/record/hooks.h"
 
@@ -14,7 +15,7 @@ namespace mindtorch::torch_bridge {
 inline constexpr std::uint32_t kDetails = record::kShapes | record::kOverloads;
 
 // Records what `state` asks for about the op whose event `slot` has just been opened on this thread. Copies values; keeps no tensor.
-void record_details(const at::RecordFunction& fn, std::uint64_t state, record::Slot* slot);
+void record_details(const at::RecordFunction& fn, const OpName& name, std::uint64_t state, record::Slot* slot);
 
 // The parameters that torch.distributed announces before a collective, as torch's profiler writes them.
 void record_collective(const at::RecordFunction& fn, record::Slot* slot);

@@ -23,8 +23,9 @@ OpName OpNameCache::find_by_text(const char* name) noexcept {
   ByText& known = by_text_[text_index(text)];
   if (text != known.text) {
     const record::NameId id = record::intern_cached(text);
-    known = {record::name_text(id).c_str(),
-             {id, text.starts_with("autograd::engine::evaluate_function: "), text.starts_with("ProfilerStep#")}};
+    known = {
+        record::name_text(id).c_str(),
+        {id, text.starts_with("autograd::engine::evaluate_function: "), text.starts_with("ProfilerStep#"), text.starts_with("aten::")}};
   }
   ByAddress& entry = by_address_[address_index(name)];
   entry = {name, {}, known.text, known.name, text.size() >= kHead};

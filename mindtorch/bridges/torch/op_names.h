@@ -13,6 +13,7 @@ struct OpName {
   record::NameId id = 0;
   bool is_evaluation = false;  // autograd::engine::evaluate_function: ...
   bool is_step = false;        // ProfilerStep#...
+  bool is_aten = false;        // aten::..., called through its schema: never with keyword values of the caller's
 };
 
 // By address first: the name of an operator lives in its schema, so that the address finds it. Other names are temporary copies that come
