@@ -18,7 +18,7 @@ _WITHOUT_EFFECT = {
 class _ExperimentalConfig:
     """Options of torch.profiler._ExperimentalConfig, in its order, then our own.
 
-    `verbose`, `enable_cuda_sync_events`, `capture_overload_names` and `expose_kineto_event_metadata` switch on what is always on here.
+    `verbose`, `enable_cuda_sync_events` and `expose_kineto_event_metadata` switch on what is always on here.
     """
 
     profiler_metrics: list = field(default_factory=list)
