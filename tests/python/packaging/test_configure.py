@@ -13,7 +13,7 @@ def configure(project_root, tmp_path, program):
     cmake = re.search(r"^CMAKE_COMMAND:INTERNAL=(.+)$", cache, re.MULTILINE).group(1)
 
     def run(*options):
-        command = [cmake, "-S", project_root, "-B", tmp_path, "-DMINDTORCH_BUILD_TESTS=OFF", *options]
+        command = [cmake, "-G", "Ninja", "-S", project_root, "-B", tmp_path, "-DMINDTORCH_BUILD_TESTS=OFF", *options]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
     return run
