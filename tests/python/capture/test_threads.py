@@ -128,7 +128,7 @@ def test_a_thread_may_stop_the_profile_that_another_started():
         stopper.join()
         over.set()
         worker.join()
-        print(len([event for event in prof.events() if event["name"] == "busy"]) >= 0)
+        print(not prof.running and all(event["name"] == "busy" for event in prof.events() if event["kind"] == "scope"))
     """)
     assert output == ["True"]
 
