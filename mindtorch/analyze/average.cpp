@@ -70,6 +70,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 Field field(const Average& average, std::string_view name, std::string_view type_name) {
   std::string plain(name);
   for (const std::string_view device : {"cuda", "xpu", "privateuse1"}) replace_all(plain, device, "device");
+  replace_all(plain, "npu_", "device_");  // not the "npu" of "input_shapes"
   const auto* const found = std::ranges::find(kFields, plain, &NamedField::name);
   if (found == kFields.end()) throw NoSuchAttribute(fmt::format("'{}' object has no attribute '{}'", type_name, plain));
   return found->read(average);

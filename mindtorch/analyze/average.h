@@ -68,8 +68,8 @@ struct Average {
 // A field of a row under torch's name, as a value that can be compared.
 using Field = std::variant<std::int64_t, double, std::string, std::vector<std::string>, Shapes>;
 
-// Fields by torch's names ("self_cpu_time_total", "count", "cpu_time_str", ...); "cuda", "xpu" and "privateuse1" in a name mean "device".
-// Throws NoSuchAttribute with torch's text about `type_name` if there is no such field.
+// Fields by torch's names ("self_cpu_time_total", "count", "cpu_time_str", ...); "cuda", "xpu", "privateuse1" and "npu" in a name mean
+// "device". Throws NoSuchAttribute with torch's text about `type_name` if there is no such field.
 Field field(const Average& average, std::string_view name, std::string_view type_name = "FunctionEventAvg");
 
 // The names field() knows, in the order of torch's class.

@@ -34,6 +34,7 @@ TEST(Average, FieldsHaveTorchsNames) {
   EXPECT_EQ(field(a, "cpu_time_total"), Field(10.0));
   EXPECT_EQ(field(a, "self_cuda_time_total"), Field(5.0));
   EXPECT_EQ(field(a, "self_privateuse1_time_total"), Field(5.0));
+  EXPECT_EQ(field(a, "self_npu_time_total"), Field(5.0));
   EXPECT_EQ(field(a, "xpu_memory_usage"), Field(std::int64_t{-7}));
   EXPECT_EQ(field(a, "cpu_time_str"), Field("2.500us"));
   EXPECT_EQ(field(a, "input_shapes"), Field(std::string()));

@@ -25,7 +25,7 @@ prof.export_memory_timeline(folder + "/timeline.html", device="npu:0")
 prof.export_memory_timeline(folder + "/timeline.json")
 prof.export_chrome_trace(folder + "/trace.json")
 with open(folder + "/table.txt", "w") as file:
-    file.write(prof.key_averages().table(sort_by="self_privateuse1_time_total", row_limit=-1))
+    file.write(prof.key_averages().table(sort_by="self_npu_time_total", row_limit=-1))
 print(peak)
 """
 
