@@ -65,6 +65,8 @@ std::string_view array_type(ScalarType type) {
 }
 
 nb::dict array_interface(const Tensor& tensor) {
+  static const char nothing = 0;  // where no elements lie: not every NumPy takes a null pointer
+  const void* const data = tensor.numel() > 0 ? tensor.data_ptr() : &nothing;
   nb::list shape, strides;
   for (std::size_t d = 0; d < tensor.sizes().size(); ++d) {
     shape.append(tensor.sizes()[d]);
@@ -75,7 +77,7 @@ nb::dict array_interface(const Tensor& tensor) {
   result["typestr"] = nb::str(array_type(tensor.dtype()).data());
   result["shape"] = nb::tuple(shape);
   result["strides"] = nb::tuple(strides);
-  result["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(tensor.data_ptr()), false);
+  result["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(data), false);
   return result;
 }
 
