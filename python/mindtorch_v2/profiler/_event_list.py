@@ -186,5 +186,6 @@ class EventList(UserList):
             summed = self.key_averages()
         else:
             rows = sorted(rows, key=lambda row: row.self_cpu_time_total, reverse=True)
-        caption = " \u00b7 ".join(summed.table(row_limit=0).splitlines()[-2:])
+        footer = summed.table(row_limit=0).rpartition("-  \n")[2]
+        caption = " \u00b7 ".join(footer.splitlines())
         return _html.table(rows, _html.Totals(summed), caption, self._use_device, self._profile_memory, self._with_flops)

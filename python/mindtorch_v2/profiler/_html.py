@@ -1,25 +1,59 @@
 """Lists of events and averages as HTML tables, for notebooks."""
 
+from collections.abc import Callable
 from html import escape
+from typing import NamedTuple
 
 from mindtorch_v2._C import format_memory
 
 _ROWS = 100  # as many as table() shows
+_NOTHING = {"--", "0 B", "0.000us", "0.00%"}
 
+# The page may be light or dark: colours are transparent, and the header blurs the rows that pass under it.
 _STYLE = """<style>
-.mindtorch-profile { border-collapse: collapse; font: 12px/1.4 system-ui, sans-serif; font-variant-numeric: tabular-nums; }
+.mindtorch-profile { font: 12px/1.4 system-ui, sans-serif; font-variant-numeric: tabular-nums; }
+.mindtorch-profile div { max-height: 36em; overflow: auto; }
+.mindtorch-profile table { border-collapse: separate; border-spacing: 0; margin: 0; }
 .mindtorch-profile th, .mindtorch-profile td { padding: 2px 10px; text-align: right; border: 0; white-space: nowrap; }
-.mindtorch-profile th { position: sticky; top: 0; border-bottom: 1px solid #8888; font-weight: 600; }
-.mindtorch-profile .text { text-align: left; font-family: ui-monospace, monospace; max-width: 36em; overflow: hidden;
-  text-overflow: ellipsis; }
+.mindtorch-profile th { position: sticky; top: 0; z-index: 1; border-bottom: 1px solid #8888; font-weight: 600;
+  backdrop-filter: blur(12px); }
+.mindtorch-profile .text { text-align: left; max-width: 42em; overflow: hidden; text-overflow: ellipsis; }
+.mindtorch-profile td.text { font-family: ui-monospace, monospace; }
+.mindtorch-profile .none { opacity: .35; }
 .mindtorch-profile tbody tr:hover { background: #8882; }
-.mindtorch-profile caption { caption-side: bottom; text-align: left; padding: 6px 10px; opacity: .75; }
 .mindtorch-profile .bar { background: linear-gradient(to right, #4c9be855 var(--share), transparent var(--share)); }
+.mindtorch-profile .device.bar { background: linear-gradient(to right, #e8994c66 var(--share), transparent var(--share)); }
+.mindtorch-profile p { margin: 0; padding: 6px 10px; opacity: .75; }
 </style>"""
 
 
 def _share(part, whole):
     return f"{100 * part / whole:.2f}%" if 0 <= part <= whole and whole else "--"
+
+
+def _place(frame):
+    """The end of a frame's path, its line and its function: what tells frames apart, in little space."""
+    folders = frame.rsplit("/", 2)
+    return "/".join(["\u2026", *folders[1:]]) if len(folders) == 3 and folders[0] else frame
+
+
+class _Column(NamedTuple):
+    """A header, and functions from a row to the text, the whole text and the share (0 to 1) that its cell shows."""
+
+    header: str
+    cell: Callable
+    kind: str = ""
+    whole: Callable | None = None
+    share: Callable | None = None
+
+    def td(self, row):
+        content = escape(self.cell(row))
+        kind = f"{self.kind} none" if content in _NOTHING else self.kind
+        if self.whole:
+            return f'<td class="{kind}" title="{escape(self.whole(row))}">{content}</td>'
+        if self.share:
+            return f'<td class="{kind}" style="--share: {100 * max(0.0, self.share(row)):.1f}%">{content}</td>'
+        return f'<td class="{kind}">{content}</td>'
 
 
 class Totals:
@@ -31,73 +65,51 @@ class Totals:
         self.self_device = sum(row.self_device_time_total for row in rows if row.device_type != "CPU" and not row.is_user_annotation)
 
 
-class _Columns:
-    """The columns of a table, each a header and a function from a row to the text and attributes of its cell."""
-
-    def __init__(self, rows, totals, device, with_memory, with_flops):
-        self._columns = []
-        self._totals = totals
-        self._add("Name", lambda row: row.key, text=True)
-        self._add_cpu()
-        if totals.self_device > 0:
-            self._add_device(device.upper())
-        if with_memory:
-            self._add("CPU Mem", lambda row: format_memory(row.cpu_memory_usage))
-            self._add("Self CPU Mem", lambda row: format_memory(row.self_cpu_memory_usage))
-        if with_memory and any(row.device_memory_usage for row in rows):
-            self._add(f"{device.upper()} Mem", lambda row: format_memory(row.device_memory_usage))
-            self._add(f"Self {device.upper()} Mem", lambda row: format_memory(row.self_device_memory_usage))
-        self._add("# of Calls", lambda row: f"{row.count:,}")
-        if with_flops:
-            self._add("FLOPs", lambda row: f"{row.flops:,}" if row.flops else "--")
-        if any(row.input_shapes for row in rows):
-            self._add("Input Shapes", lambda row: str(row.input_shapes or ""), text=True)
-        if any(row.stack for row in rows):
-            self._add("Source Location", lambda row: row.stack[0] if row.stack else "", text=True)
-
-    def _add(self, header, cell, text=False, share=None):
-        self._columns.append((header, cell, text, share))
-
-    def _add_cpu(self):
-        whole = self._totals.self_cpu
-        self._add(
-            "Self CPU %", lambda row: _share(row.self_cpu_time_total, whole), share=lambda row: row.self_cpu_time_total / (whole or 1)
+def _columns(rows, totals, device, with_memory, with_flops):
+    name = device.upper()
+    yield _Column("Name", lambda row: row.key, "text", whole=lambda row: row.key)
+    yield from _times("CPU", "cpu", totals.self_cpu, "bar")
+    if totals.self_device > 0:
+        yield from _times(name, "device", totals.self_device, "device bar")
+    if with_memory:
+        yield from _memory("CPU", "cpu")
+    if with_memory and any(row.device_memory_usage for row in rows):
+        yield from _memory(name, "device")
+    yield _Column("# of Calls", lambda row: f"{row.count:,}")
+    if with_flops:
+        yield _Column("FLOPs", lambda row: f"{row.flops:,}" if row.flops else "--")
+    if any(row.input_shapes for row in rows):
+        yield _Column("Input Shapes", lambda row: str(row.input_shapes or ""), "text", whole=lambda row: str(row.input_shapes or ""))
+    if any(row.stack for row in rows):
+        yield _Column(
+            "Source Location", lambda row: _place(row.stack[0]) if row.stack else "", "text", whole=lambda row: "\n".join(row.stack or ())
         )
-        self._add("Self CPU", lambda row: row.self_cpu_time_total_str)
-        self._add("CPU total", lambda row: row.cpu_time_total_str)
-        self._add("CPU time avg", lambda row: row.cpu_time_str)
 
-    def _add_device(self, name):
-        whole = self._totals.self_device
-        self._add(f"Self {name} %", lambda row: _share(row.self_device_time_total, whole))
-        self._add(f"Self {name}", lambda row: row.self_device_time_total_str)
-        self._add(f"{name} total", lambda row: row.device_time_total_str)
-        self._add(f"{name} time avg", lambda row: row.device_time_str)
 
-    def head(self):
-        cells = (f'<th class="{"text" if text else ""}">{escape(header)}</th>' for header, _, text, _ in self._columns)
-        return f"<thead><tr>{''.join(cells)}</tr></thead>"
+def _times(name, field, total, kind):
+    def own(row):
+        return getattr(row, f"self_{field}_time_total")
 
-    def line(self, row):
-        cells = []
-        for _, cell, text, share in self._columns:
-            content = escape(cell(row))
-            if text:
-                cells.append(f'<td class="text" title="{content}">{content}</td>')
-            elif share:
-                cells.append(f'<td class="bar" style="--share: {100 * max(0.0, share(row)):.1f}%">{content}</td>')
-            else:
-                cells.append(f"<td>{content}</td>")
-        return f"<tr>{''.join(cells)}</tr>"
+    yield _Column(f"Self {name} %", lambda row: _share(own(row), total), kind, share=lambda row: own(row) / (total or 1))
+    yield _Column(f"Self {name}", lambda row: getattr(row, f"self_{field}_time_total_str"))
+    yield _Column(f"{name} total", lambda row: getattr(row, f"{field}_time_total_str"))
+    yield _Column(f"{name} time avg", lambda row: getattr(row, f"{field}_time_str"))
+
+
+def _memory(name, field):
+    yield _Column(f"{name} Mem", lambda row: format_memory(getattr(row, f"{field}_memory_usage")))
+    yield _Column(f"Self {name} Mem", lambda row: format_memory(getattr(row, f"self_{field}_memory_usage")))
 
 
 def table(rows, totals, caption, device, with_memory, with_flops):
     """The first of the rows as a table, and how many more there are."""
     shown = list(rows[:_ROWS])
-    columns = _Columns(shown, totals, device or "device", with_memory, with_flops)
-    lines = "\n".join(columns.line(row) for row in shown)
+    columns = list(_columns(shown, totals, device or "device", with_memory, with_flops))
+    head = "".join(f'<th class="{"text" if column.kind == "text" else ""}">{escape(column.header)}</th>' for column in columns)
+    lines = "\n".join(f"<tr>{''.join(column.td(row) for column in columns)}</tr>" for row in shown)
     more = f"{len(rows) - len(shown):,} more rows are not shown. " if len(rows) > len(shown) else ""
+    below = more + (caption or "No events were recorded.")
     return (
-        f'{_STYLE}\n<table class="mindtorch-profile">\n<caption>{escape(more + caption)}</caption>\n'
-        f"{columns.head()}\n<tbody>\n{lines}\n</tbody>\n</table>"
+        f'{_STYLE}\n<div class="mindtorch-profile">\n<div><table>\n<thead><tr>{head}</tr></thead>\n'
+        f"<tbody>\n{lines}\n</tbody>\n</table></div>\n<p>{escape(below)}</p>\n</div>"
     )

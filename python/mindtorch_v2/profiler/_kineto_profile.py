@@ -212,6 +212,15 @@ class _KinetoProfile(_C.Profile):
         """What was recorded as a pandas.DataFrame, one row an event."""
         return self.events().to_pandas()
 
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows: the averages of what was recorded; None, and so the plain text, if there are none to be had."""
+        if self.get_trace_id() is None or self.recording_now:
+            return None
+        try:
+            return self.key_averages()._repr_html_()
+        except RuntimeError:  # a profile that keeps no events
+            return None
+
     def export_stacks(self, path: str | os.PathLike, metric: str = "self_cpu_time_total") -> None:
         """Writes "outermost;...;innermost <microseconds>" lines, the input of flame graph tools."""
         events = EventList._of_events(self._events("exporting stacks"))
