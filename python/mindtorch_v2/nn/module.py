@@ -9,11 +9,8 @@ from mindtorch_v2._tensor import RemovableHandle
 from mindtorch_v2.autograd.grad_mode import no_grad
 from mindtorch_v2.nn.module_tree import ModuleTree
 
-# While calls of modules are recorded: hook(module, name) returns a context manager that is entered around forward. The name is
-# "nn.Module: Linear_0": modules of a class are counted in the order in which they are first recorded. None costs one test a call.
+# While calls of modules are recorded: hook(module) returns a context manager that is entered around forward. None costs one test a call.
 _module_call_hook = None
-
-_counts = {}
 
 
 class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
@@ -23,16 +20,6 @@ class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpect
 
     def __repr__(self):
         return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
-
-
-def _event_name(module):
-    name = module.__dict__.get("_event_name")
-    if name is None:
-        kind = type(module).__name__
-        number = _counts.get(kind, 0)
-        _counts[kind] = number + 1
-        name = module.__dict__["_event_name"] = f"nn.Module: {kind}_{number}"
-    return name
 
 
 class Module(ModuleTree):
@@ -62,7 +49,7 @@ class Module(ModuleTree):
             return self.forward(*args, **kwargs)
         if _module_call_hook is None:
             return self._call_with_hooks(args, kwargs)
-        with _module_call_hook(self, _event_name(self)):
+        with _module_call_hook(self):
             return self._call_with_hooks(args, kwargs)
 
     def _call_with_hooks(self, args, kwargs):
@@ -223,11 +210,6 @@ class Module(ModuleTree):
 
     def __setstate__(self, state):
         self.__dict__.update(state)
-
-    def __getstate__(self):
-        state = dict(self.__dict__)
-        state.pop("_event_name", None)
-        return state
 
     # ---- text ----
 

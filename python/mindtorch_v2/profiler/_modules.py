@@ -1,36 +1,60 @@
 """Calls of nn.Module as scopes: `with_modules=True`. The recorder calls start() and stop()."""
 
+import itertools
 import weakref
 
 from mindtorch_v2._C import _module_scope
 from mindtorch_v2.nn import module as _nn_module
 
-# id(module) -> (a reference to it, where it is: "Net.encoder.0"). An id may be given to another module when the first is gone.
-_places = {}
+_known = {}  # id(module) -> _Known. An id may be given to another module when the first is gone.
+_counts = {}  # name of a class -> the number of its next module
 
 
-def _find_place(module):
-    """A module that is in no known one is a root: its place is its class, and those of its children begin there."""
+class _Known:
+    """A module of this recording."""
+
+    __slots__ = ("name", "path", "reference")
+
+    def __init__(self, module):
+        self.reference = weakref.ref(module)
+        self.path = ""  # where it is: "Net.encoder.0"
+        self.name = None  # "nn.Module: Linear_0": modules of a class are counted, as torch does, in the order of their first calls
+
+    def called(self, module):
+        if self.name is None:
+            kind = type(module).__name__
+            self.name = f"nn.Module: {kind}_{next(_counts.setdefault(kind, itertools.count()))}"
+        return self.name
+
+
+def _find(module):
+    """A module that is in no known one is a root: its path is its class, and those of its children begin there."""
     root = type(module).__name__
     for path, child in module.named_modules():
-        _places[id(child)] = weakref.ref(child), f"{root}.{path}" if path else root
-    return _places[id(module)]
+        known = _known.get(id(child))
+        if known is None or known.reference() is not child:
+            known = _known[id(child)] = _Known(child)
+        known.path = f"{root}.{path}" if path else root
+        if child is module:
+            found = known
+    return found  # which is no longer in _known if the session ends here
 
 
-def _call(module, name):
-    place = _places.get(id(module))
-    if place is None or place[0]() is not module:
-        place = _find_place(module)
-    return _module_scope(name, place[1])
+def _call(module, name=None):
+    known = _known.get(id(module))
+    if known is None or known.reference() is not module:
+        known = _find(module)
+    return _module_scope(name or known.called(module), known.path)
 
 
 def start():
     """A session that records modules begins."""
-    _places.clear()
+    _known.clear()
+    _counts.clear()
     _nn_module._module_call_hook = _call
 
 
 def stop():
     """It has ended."""
     _nn_module._module_call_hook = None
-    _places.clear()
+    _known.clear()

@@ -247,22 +247,20 @@ def test_module_calls_can_be_watched():
     seen = []
 
     class Watch:
-        def __init__(self, name):
-            self.name = name
+        def __init__(self, module):
+            self.kind = type(module).__name__
 
         def __enter__(self):
-            seen.append(("enter", self.name.split(": ")[1].rsplit("_", 1)[0]))
+            seen.append(("enter", self.kind))
 
         def __exit__(self, *exception):
-            seen.append(("exit", self.name.split(": ")[1].rsplit("_", 1)[0]))
+            seen.append(("exit", self.kind))
 
     net = nn.Sequential(nn.Linear(1, 1), nn.ReLU())
-    module._module_call_hook = lambda m, name: Watch(name)
+    module._module_call_hook = Watch
     try:
         net(torch.ones(1, 1))
-        first = module._event_name(net[0])
         net(torch.ones(1, 1))
-        assert module._event_name(net[0]) == first and first.startswith("nn.Module: Linear_")
     finally:
         module._module_call_hook = None
     once = [("enter", "Sequential"), ("enter", "Linear"), ("exit", "Linear"), ("enter", "ReLU"), ("exit", "ReLU"), ("exit", "Sequential")]
