@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <charconv>
+#include <cstring>
 #include <mutex>
 
 namespace mindtorch {
@@ -59,6 +60,10 @@ Device::Device(std::string_view text) {
 }
 
 std::string Device::str() const { return is_cpu() ? "cpu" : fmt::format("{}:{}", type_text(type), index); }
+
+void DeviceBackend::zero(Device device, void* to, std::size_t bytes) {
+  if (bytes > 0) launch(device, "zero_", [to, bytes](const AddressMap& map) { std::memset(map(to), 0, bytes); });
+}
 
 void register_device_backend(DeviceBackend& backend) { registration(backend.type()).backend.store(&backend, std::memory_order_release); }
 

@@ -77,6 +77,9 @@ class DeviceBackend {
   enum class CopyKind { kHostToDevice, kDeviceToHost, kDeviceToDevice };
   virtual void copy(Device device, void* to, const void* from, std::size_t bytes, CopyKind kind, bool non_blocking = false) = 0;
 
+  // Writes zeros to the device's memory, ordered by the stream. A backend without something quicker launches a kernel.
+  virtual void zero(Device device, void* to, std::size_t bytes);
+
   // Waits for all work given to the device so far.
   virtual void synchronize(Device device) = 0;
 

@@ -39,6 +39,15 @@ TEST(DeviceSeamRules, KernelsAreNamedAndRunOnTheDevice) {
   EXPECT_THAT(y.to_vector<double>(), ::testing::ElementsAre(2, 2, 2));
 }
 
+TEST(DeviceSeamRules, ADeviceWithoutAQuickerWayZeroesWithAKernel) {
+  LateDevice& device = late_device();
+  const Tensor x = ones({3}, {.device = Device(kCUDA)});
+  device.take_names();
+  x.zero_();
+  EXPECT_THAT(device.take_names(), ::testing::ElementsAre("zero_"));
+  EXPECT_THAT(x.to_vector<double>(), ::testing::Each(0));
+}
+
 TEST(DeviceSeamRules, TensorsOfDifferentDevicesDoNotMixUnlessTheyAreNumbers) {
   late_device();
   const Tensor x = ones({3}, {.device = Device(kCUDA)});

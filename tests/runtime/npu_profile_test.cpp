@@ -63,6 +63,16 @@ TEST_F(NpuProfile, ShowsTheOpItsLaunchAndItsKernelLinked) {
   EXPECT_EQ(track.id, 1);
 }
 
+TEST_F(NpuProfile, ShowsThatMemoryWasZeroed) {
+  const Tensor x = ones({2, 3}, kThere);
+  const Recording recording = record([&] {
+    x.zero_();
+    x.select(1, 1).zero_();
+  });
+  EXPECT_EQ(events(recording, EventKind::kMemset, "Memset (Device)").size(), 1u);
+  EXPECT_EQ(events(recording, EventKind::kKernel, "zero_").size(), 1u) << "memory with holes needs a kernel";
+}
+
 TEST_F(NpuProfile, ShowsCopiesWithTheirBytes) {
   const Tensor here = ones({100});
   const Recording recording = record([&] { here.to(kNPU).to(kCPU); });

@@ -91,6 +91,16 @@ TEST_F(Npu, CopiesStridedTensorsTypesAndBetweenDevices) {
   EXPECT_THAT(ones({0, 3}, kThere).to(kCPU).to_vector<float>(), ::testing::IsEmpty());
 }
 
+TEST_F(Npu, ZeroesDenseMemoryAndPartsOfIt) {
+  const Tensor whole = ones({2, 3}, kThere);
+  whole.select(1, 1).zero_();
+  EXPECT_THAT(whole.to_vector<float>(), ElementsAre(1, 0, 1, 1, 0, 1));
+  whole.select(0, 1).zero_();
+  EXPECT_THAT(whole.to_vector<float>(), ElementsAre(1, 0, 1, 0, 0, 0));
+  EXPECT_THAT(ones({2, 3}, kThere).t().zero_().to_vector<float>(), Each(0));
+  EXPECT_THAT(zeros({0, 3}, kThere).to_vector<float>(), ::testing::IsEmpty());
+}
+
 TEST_F(Npu, LetsTheHostGoOnWhileTheDeviceWorks) {
   const Tensor x = ones({4}, kThere);
   Hold hold;

@@ -91,6 +91,10 @@ Tensor fill__kernel(const Tensor& self, const Scalar& value) {
 }
 
 Tensor zero__kernel(const Tensor& self) {
+  if (!self.device().is_cpu() && is_dense(self.sizes(), self.strides())) {
+    device_backend(self.device()).zero(self.device(), self.data_ptr(), self.nbytes());
+    return self;
+  }
   launch(self.device(), "zero_", cpu::fill, self.dtype(), make_loop_plan<1>(self.sizes(), {LoopOperand{&self}}), Scalar(0));
   return self;
 }

@@ -123,3 +123,16 @@ def test_ops_of_forward_backward_and_optimizer_are_recorded_on_the_npu():
     recorded = " ".join(event["name"] for event in prof.events())
     assert "Backward" in recorded and "Optimizer.step#SGD.step" in recorded
     assert ops_on_npu(prof)
+
+
+def test_zeroing_memory_is_an_event_of_its_own_kind():
+    x = torch.ones((64, 64), device="npu")
+    with profile() as prof:
+        x.zero_()
+        torch.npu.synchronize()
+    memsets = [event for event in prof.events() if event["kind"] == "memset"]
+    assert [event.name for event in memsets] == ["Memset (Device)"] and memsets[0].device_type == "NPU"
+    assert memsets[0].attributes["bytes"] == 64 * 64 * 4 and memsets[0].event_metadata.bytes == 64 * 64 * 4
+    zero = next(event for event in prof.events() if event["name"] == "aten::zero_")
+    assert [kernel.name for kernel in zero.kernels] == ["Memset (Device)"]
+    assert x.to("cpu").sum().item() == 0

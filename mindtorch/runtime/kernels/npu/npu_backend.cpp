@@ -92,6 +92,7 @@ class NpuBackend final : public DeviceBackend {
     find_provider()->launch(current_stream_handle(device), kernel, std::move(work));
   }
   void copy(Device device, void* to, const void* from, std::size_t bytes, CopyKind kind, bool non_blocking) override;
+  void zero(Device device, void* to, std::size_t bytes) override { find_provider()->zero(current_stream_handle(device), to, bytes); }
   void synchronize(Device device) override { find_provider()->synchronize_device(device.index); }
   StreamId current_stream(Device device) override { return to_id(current_stream_handle(device)); }
   void set_current_stream(Device device, StreamId stream) override { set_current_stream_handle(device, to_handle(stream)); }

@@ -53,6 +53,7 @@ class Provider {
   virtual void launch(StreamHandle stream, const char* kernel, DeviceBackend::Work work) = 0;
   // Host memory must stay as it is until the stream has got there.
   virtual void copy(StreamHandle stream, void* to, const void* from, std::size_t bytes, DeviceBackend::CopyKind kind) = 0;
+  virtual void zero(StreamHandle stream, void* to, std::size_t bytes) = 0;
   // Host code that runs when the stream gets there; no activity of the device.
   virtual void call_host(StreamHandle stream, std::function<void()> function) = 0;
 };

@@ -123,6 +123,9 @@ class ReferenceProvider final : public Provider {
   void copy(StreamHandle stream, void* to, const void* from, std::size_t bytes, DeviceBackend::CopyKind kind) override {
     check(driver::copy_async(to, from, bytes, to_driver(kind), unwrap(stream)), unwrap(stream), "npu.copy");
   }
+  void zero(StreamHandle stream, void* to, std::size_t bytes) override {
+    check(driver::set_async(to, 0, bytes, unwrap(stream)), unwrap(stream), "npu.zero");
+  }
   void call_host(StreamHandle stream, std::function<void()> function) override {
     check(driver::call_host(unwrap(stream), std::move(function)), unwrap(stream), "npu.call_host");
   }
