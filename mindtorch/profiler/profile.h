@@ -5,7 +5,8 @@
 //   for (const Batch& batch : data) { train(batch); p.step(); }
 //   p.stop();
 //
-// Calls come from one thread at a time and not from inside the profile's own callbacks; the program being profiled may use any threads.
+// Calls come from one thread at a time (but for those of metadata) and not from inside the profile's own callbacks; the program being
+// profiled may use any threads.
 // A call that breaks the order of calls throws and changes nothing. Every other failure (a callback's exception, a warning that Python
 // turns into an exception) comes out of the call in which it happened, after that call has done all its work: the profile can be used on.
 #pragma once
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,8 +39,9 @@ struct Overhead {
   std::int64_t prepare_ns = 0;
   std::int64_t start_ns = 0;
   std::int64_t stop_ns = 0;
-  std::int64_t window_ns = 0;  // from the end of start to the beginning of stop
-  std::int64_t bytes = 0;      // of events and side data when it stopped
+  std::int64_t window_ns = 0;        // from the end of start to the beginning of stop
+  std::int64_t window_start_ns = 0;  // on the steady clock; 0: not begun
+  std::int64_t bytes = 0;            // of events and side data when it stopped
   std::uint64_t events = 0;
 };
 
@@ -105,11 +108,12 @@ class Profile {
 
   // --- Metadata ---
 
-  // Top-level values of the trace file. Whenever added, they are in the last cycle and in all that follow.
+  // Top-level values of the trace file. Whenever added, they are in the last cycle and in all that follow. These may be called by any
+  // thread at any time: a file that another thread is writing meanwhile has the metadata it began with.
   void add_metadata(const std::string& key, std::string_view value);       // as a JSON string
   void add_metadata_json(const std::string& key, std::string_view value);  // as it is if it is JSON, else as a JSON string
   void preset_metadata_json(const std::string& key, std::string_view value);
-  const std::map<std::string, std::string>& preset_metadata() const noexcept { return preset_metadata_; }
+  std::map<std::string, std::string> preset_metadata() const;
 
   // --- What was recorded ---
 
@@ -192,11 +196,11 @@ class Profile {
   bool needs_cleanup_ = false;
   bool busy_ = false;
   std::optional<std::string> trace_id_;
+  mutable std::mutex preset_mutex_;
   std::map<std::string, std::string> preset_metadata_;
   std::vector<Warning> warnings_;
   Results results_;
   Overhead overhead_;
-  std::int64_t window_began_ns_ = 0;
   int process_ = 0;  // in which the trace was started
 };
 

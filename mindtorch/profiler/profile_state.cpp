@@ -69,8 +69,16 @@ void Profile::add_metadata_json(const std::string& key, std::string_view value) 
 }
 
 void Profile::preset_metadata_json(const std::string& key, std::string_view value) {
-  preset_metadata_[key] = value;
+  {
+    const std::lock_guard lock(preset_mutex_);
+    preset_metadata_[key] = value;
+  }
   add_metadata_json(key, value);
+}
+
+std::map<std::string, std::string> Profile::preset_metadata() const {
+  const std::lock_guard lock(preset_mutex_);
+  return preset_metadata_;
 }
 
 }  // namespace mindtorch::profiler

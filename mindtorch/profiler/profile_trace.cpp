@@ -8,6 +8,7 @@
 #include "mindtorch/base/error.h"
 #include "mindtorch/base/text.h"
 #include "mindtorch/profiler/busy.h"
+#include "mindtorch/profiler/job_metadata.h"
 #include "mindtorch/profiler/profile.h"
 #include "mindtorch/profiler/trace_id.h"
 
@@ -84,8 +85,8 @@ void Profile::start_prepared() {
   phase_ = Phase::kRunning;
   process_ = ::getpid();
   marked_step_.reset();
-  window_began_ns_ = now_ns();
-  overhead_.start_ns = window_began_ns_ - before;
+  overhead_.window_start_ns = now_ns();
+  overhead_.start_ns = overhead_.window_start_ns - before;
   warn_about_problems(failure);
   failure.rethrow_if_any();
 }
@@ -96,13 +97,14 @@ bool Profile::finish(Keep keep, FirstFailure& failure) {
   phase_ = Phase::kIdle;
   failure.attempt([&] {
     const std::int64_t before = now_ns();
-    overhead_.window_ns = before - window_began_ns_;
+    overhead_.window_ns = before - overhead_.window_start_ns;
     overhead_.bytes = recorder_->bytes_in_use();
     trace::Recording recording = recorder_->stop();
     overhead_.stop_ns = now_ns() - before;
     overhead_.events = recording.events.size();
     if (keep == Keep::kNo) return;
     if (!options_.activity_filters.empty()) trace::keep_kinds(recording, wanted_kinds_);
+    recording.metadata.merge(job_metadata());
     recording.trace_id = *trace_id_;
     recording.options.flops = options_.with_flops;
     recording.options.activities.clear();

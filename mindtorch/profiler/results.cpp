@@ -25,8 +25,15 @@ trace::Recording with_events_of(const std::string& path, const trace::Recording&
 }  // namespace
 
 void Results::keep(trace::Recording recording) {
+  const std::lock_guard lock(mutex_);
+  keep_last(std::move(recording));
+}
+
+void Results::keep_last(trace::Recording recording) {
   for (const auto& [key, json] : metadata_) recording.metadata[key] = json;
   last_ = std::make_shared<trace::Recording>(std::move(recording));
+  readers_ = std::make_shared<Readers>();
+  metadata_changed_ = false;
   analysis_.reset();
   if (!accumulate_ || !all_) {
     all_ = last_;
@@ -39,38 +46,75 @@ void Results::keep(trace::Recording recording) {
 }
 
 void Results::keep_spilled(trace::Recording recording, std::string path) {
+  const std::lock_guard lock(mutex_);
   if (!accumulate_) {
-    keep(std::move(recording));
+    keep_last(std::move(recording));
     spilled_to_ = std::move(path);
     return;
   }
-  keep(with_events_of(path, recording));
+  keep_last(with_events_of(path, recording));
+}
+
+void Results::forget_spilled() {
+  const std::lock_guard lock(mutex_);
+  spilled_to_.clear();
+}
+
+// The same cycle in another object.
+void Results::replace_last(trace::Recording recording) const {
+  const bool is_all = all_ == last_;
+  last_ = std::make_shared<trace::Recording>(std::move(recording));
+  readers_ = std::make_shared<Readers>();
+  if (is_all) all_ = last_;
 }
 
 void Results::read_spilled() const {
   if (spilled_to_.empty()) return;
-  last_ = all_ = std::make_shared<trace::Recording>(with_events_of(spilled_to_, *last_));
+  replace_last(with_events_of(spilled_to_, *last_));
   spilled_to_.clear();
 }
 
+void Results::write_metadata() const {
+  for (const auto& [key, json] : metadata_) last_->metadata[key] = all_->metadata[key] = json;
+  metadata_changed_ = false;
+}
+
 void Results::set_metadata(const std::string& key, const std::string& json) {
+  const std::lock_guard lock(mutex_);
   metadata_[key] = json;
-  if (last_) last_->metadata[key] = json;
-  if (all_) all_->metadata[key] = json;
+  if (!last_) return;
+  metadata_changed_ = true;
+  if (!is_last_being_read()) write_metadata();
+}
+
+bool Results::empty() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return last_ == nullptr;
 }
 
 std::shared_ptr<const trace::Recording> Results::last_cycle() const {
+  const std::lock_guard lock(mutex_);
   read_spilled();
-  return or_nothing(last_);
+  if (!last_) return or_nothing(last_);
+  if (metadata_changed_) {
+    if (is_last_being_read()) replace_last(*last_);
+    write_metadata();
+  }
+  readers_->fetch_add(1, std::memory_order_relaxed);
+  const auto let_go = [kept = last_, readers = readers_](const trace::Recording*) { readers->fetch_sub(1, std::memory_order_release); };
+  return {last_.get(), let_go};
 }
 
 std::shared_ptr<const trace::Recording> Results::events() const {
+  const std::lock_guard lock(mutex_);
   read_spilled();
   return or_nothing(all_);
 }
 
 std::shared_ptr<const analyze::Analysis> Results::analysis() const {
-  if (!analysis_) analysis_ = std::make_shared<const analyze::Analysis>(events());
+  const std::lock_guard lock(mutex_);
+  read_spilled();
+  if (!analysis_) analysis_ = std::make_shared<const analyze::Analysis>(or_nothing(all_));
   return analysis_;
 }
 

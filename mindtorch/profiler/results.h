@@ -1,8 +1,12 @@
 // Results: what a profile has recorded so far: its last cycle, and all cycles together if they are accumulated.
+//
+// Functions may be called by any thread. What was handed out is read without a lock: it stays as it is.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "mindtorch/analyze/analysis.h"
@@ -20,24 +24,36 @@ class Results {
   // calls that ask then throw what trace::load() throws.
   void keep_spilled(trace::Recording recording, std::string path);
   // The file is about to be written anew: events of it that nobody has asked for are lost.
-  void forget_spilled() { spilled_to_.clear(); }
-  // A value of the metadata of what is there and of every cycle to come. `json` must be valid JSON.
+  void forget_spilled();
+  // A value of the metadata of what is there and of every cycle to come. `json` must be valid JSON. While somebody holds what last_cycle()
+  // returned, its metadata stay as they are: the value is seen by those who ask later.
   void set_metadata(const std::string& key, const std::string& json);
 
-  bool empty() const noexcept { return last_ == nullptr; }
-  // The last cycle; an empty recording before the first.
+  bool empty() const noexcept;
+  // The last cycle; an empty recording before the first. Let go of it when it has been read: it is copied if it must be given out again
+  // with other metadata meanwhile.
   std::shared_ptr<const trace::Recording> last_cycle() const;
-  // All cycles if they are accumulated, else the last.
+  // All cycles if they are accumulated, else the last. Its metadata must not be read while another thread may set some.
   std::shared_ptr<const trace::Recording> events() const;
   // What can be asked about events(), made when first asked for and kept until the next cycle.
   std::shared_ptr<const analyze::Analysis> analysis() const;
 
  private:
-  void read_spilled() const;
+  using Readers = std::atomic<int>;
 
-  bool accumulate_;
+  // All of these need the mutex.
+  void keep_last(trace::Recording recording);
+  void replace_last(trace::Recording recording) const;
+  void read_spilled() const;
+  bool is_last_being_read() const { return readers_->load(std::memory_order_acquire) > 0; }
+  void write_metadata() const;
+
+  const bool accumulate_;
+  mutable std::mutex mutex_;  // guards all below
   std::map<std::string, std::string> metadata_;
-  mutable std::string spilled_to_;  // where the events of last_ still are; empty: in last_
+  mutable bool metadata_changed_ = false;                                   // metadata_ has what last_ and all_ have not
+  mutable std::shared_ptr<Readers> readers_ = std::make_shared<Readers>();  // how many hold last_
+  mutable std::string spilled_to_;                                          // where the events of last_ still are; empty: in last_
   mutable std::shared_ptr<trace::Recording> last_;
   mutable std::shared_ptr<trace::Recording> all_;  // the same as last_ while there is one cycle
   mutable std::shared_ptr<const analyze::Analysis> analysis_;

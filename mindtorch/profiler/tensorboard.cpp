@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -12,16 +11,13 @@
 
 #include "mindtorch/base/error.h"
 #include "mindtorch/base/file.h"
+#include "mindtorch/profiler/job_metadata.h"
 #include "mindtorch/profiler/profile.h"
 
 namespace mindtorch::profiler {
 namespace {
 
-std::string default_worker_name() {
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0) return fmt::format("localhost_{}", ::getpid());
-  return fmt::format("{}_{}", host.data(), ::getpid());
-}
+std::string default_worker_name() { return fmt::format("{}_{}", host_name(), ::getpid()); }
 
 void ensure_directory(const std::string& path) {
   if (path.empty()) return;  // the current one

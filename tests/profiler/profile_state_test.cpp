@@ -1,6 +1,7 @@
 // What a Profile says about itself: metadata, warnings, device, options.
 #include <gmock/gmock.h>
 
+#include "mindtorch/profiler/job_metadata.h"
 #include "mindtorch/profiler/profile.h"
 #include "tests/profiler/profile_fixture.h"
 
@@ -23,8 +24,9 @@ TEST_F(ProfileTest, MetadataIsKeptWheneverItIsAdded) {
   profile->stop();
   profile->add_metadata("stopped", "d");
   using Metadata = std::map<std::string, std::string>;
-  EXPECT_EQ(profile->recording()->metadata,
-            (Metadata{{"preset", "[1]"}, {"before", "\"a\""}, {"waiting", "\"b\""}, {"recording", "\"c\""}, {"stopped", "\"d\""}}));
+  Metadata expected{{"preset", "[1]"}, {"before", "\"a\""}, {"waiting", "\"b\""}, {"recording", "\"c\""}, {"stopped", "\"d\""}};
+  expected.merge(job_metadata());
+  EXPECT_EQ(profile->recording()->metadata, expected);
   EXPECT_EQ(profile->preset_metadata(), (Metadata{{"preset", "[1]"}}));
 }
 

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <string>
+#include <thread>
+
 #include "mindtorch/base/error.h"
 #include "mindtorch/trace/builder.h"
 #include "mindtorch/trace/file.h"
@@ -136,6 +140,67 @@ TEST(Results, MetadataIsInWhatIsThereAndInWhatComes) {
       EXPECT_EQ(recording->metadata.at("after"), "\"x\"");
     }
   }
+}
+
+TEST(Results, MetadataOfACycleThatSomebodyReadsStayAsTheyAre) {
+  for (const bool accumulate : {false, true}) {
+    Results results(accumulate);
+    results.keep(cycle("a", 3));
+    results.set_metadata("key", "1");
+    auto first = results.last_cycle();
+    results.set_metadata("key", "2");
+    EXPECT_EQ(first->metadata.at("key"), "1");
+    const auto second = results.last_cycle();
+    EXPECT_EQ(first->metadata.at("key"), "1");
+    EXPECT_EQ(second->metadata.at("key"), "2");
+    EXPECT_EQ(second->events.size(), 3U);
+    EXPECT_EQ(results.events()->metadata.at("key"), "2");
+  }
+}
+
+TEST(Results, ACycleThatNobodyReadsIsNotCopiedForItsMetadata) {
+  Results results(false);
+  results.keep(cycle("a", 3));
+  const trace::Recording* const first = results.last_cycle().get();
+  results.set_metadata("key", "1");
+  EXPECT_EQ(results.last_cycle().get(), first);
+  {
+    const auto read = results.last_cycle();
+    results.set_metadata("key", "2");
+  }
+  EXPECT_EQ(results.last_cycle().get(), first) << "the reader was gone when it was asked for again";
+  EXPECT_EQ(results.last_cycle()->metadata.at("key"), "2");
+}
+
+TEST(Results, MetadataSetWhileACycleIsReadAreInTheNextOne) {
+  Results results(true);
+  results.keep(cycle("a", 1));
+  const auto first = results.last_cycle();
+  results.set_metadata("key", "1");
+  results.keep(cycle("b", 1));
+  EXPECT_EQ(first->metadata.count("key"), 0U);
+  EXPECT_EQ(results.last_cycle()->metadata.at("key"), "1");
+  EXPECT_EQ(results.events()->metadata.at("key"), "1");
+  EXPECT_EQ(results.events()->events.size(), 2U);
+}
+
+TEST(Results, MetadataMayBeSetWhileOtherThreadsRead) {
+  Results results(false);
+  results.keep(cycle("a", 3));
+  results.set_metadata("key", "0");
+  std::atomic<bool> done = false;
+  std::thread reader([&] {
+    while (!done) {
+      const auto recording = results.last_cycle();
+      const std::string before = recording->metadata.at("key");
+      EXPECT_EQ(recording->metadata.at("key"), before);
+      EXPECT_EQ(recording->events.size(), 3U);
+    }
+  });
+  for (int i = 0; i < 2000; ++i) results.set_metadata("key", std::to_string(i));
+  done = true;
+  reader.join();
+  EXPECT_EQ(results.last_cycle()->metadata.at("key"), "1999");
 }
 
 }  // namespace
