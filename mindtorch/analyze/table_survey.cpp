@@ -21,7 +21,8 @@ void TableSurvey::add(const Average& row) {
   for (const std::string& frame : row.stack) longest_frame = std::max(longest_frame, text_length(valid_utf8(frame)));
   if (row.flops > 0) smallest_flops = smallest_flops == 0 ? row.flops : std::min(smallest_flops, row.flops);
   self_cpu_ns += row.self_cpu_time_total_ns;
-  if (row.device_type != trace::DeviceType::kCpu && !row.is_user_annotation) self_device_ns += row.self_device_time_total_ns;
+  const bool is_device_work = row.device_type == trace::DeviceType::kCpu ? row.is_legacy : !row.is_user_annotation;
+  if (is_device_work) self_device_ns += row.self_device_time_total_ns;
   calls += row.count;
 }
 

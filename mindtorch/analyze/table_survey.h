@@ -20,7 +20,8 @@ struct TableSurvey {
   std::size_t longest_frame = 0;
   std::int64_t smallest_flops = 0;  // of those above 0
   std::int64_t self_cpu_ns = 0;
-  std::int64_t self_device_ns = 0;  // work on devices; the spans of annotations are none
+  // Work on devices; the spans of annotations are none. Host rows of torch's legacy profiler stand for the device work they launched.
+  std::int64_t self_device_ns = 0;
   std::int64_t calls = 0;
 
   void add(const Average& row);

@@ -41,6 +41,17 @@ TEST(TableSurvey, SeesWhatAnyRowHas) {
   EXPECT_EQ(survey.calls, 6);
 }
 
+TEST(TableSurvey, HostRowsOfTorchsLegacyProfilerStandForTheirDeviceWork) {
+  TableSurvey survey;
+  Average row;
+  row.self_device_time_total_ns = 7;
+  survey.add(row);
+  EXPECT_EQ(survey.self_device_ns, 0) << "its kernels have rows of their own";
+  row.is_legacy = true;
+  survey.add(row);
+  EXPECT_EQ(survey.self_device_ns, 7);
+}
+
 TEST(TableSurvey, ColumnsAreAsWideAsNeededUpToTheLimit) {
   EXPECT_EQ(column_width(10, std::nullopt), 14u);
   EXPECT_EQ(column_width(10, 55), 14u);
