@@ -66,7 +66,22 @@ def grad(
     return tuple(_C.ops["zeros_like"](x) if g is None else g for x, g in zip(inputs, found, strict=True))
 
 
+# torch has these names of the profiler here, too; they are imported when asked for.
+_OF_THE_PROFILER = {
+    "DeviceType": "mindtorch_v2.profiler",
+    "ProfilerActivity": "mindtorch_v2.profiler",
+    "ProfilerConfig": "mindtorch_v2.autograd._profiler_config",
+    "ProfilerState": "mindtorch_v2.autograd._profiler_config",
+    "kineto_available": "mindtorch_v2.profiler",
+    "_supported_activities": "mindtorch_v2.profiler",
+    "_record_function_with_args_enter": "mindtorch_v2.profiler._record_function",
+    "_record_function_with_args_exit": "mindtorch_v2.profiler._record_function",
+}
+
+
 def __getattr__(name):
     if name in ("profiler", "profiler_util"):
         return _importlib.import_module(f"{__name__}.{name}")
+    if name in _OF_THE_PROFILER:
+        return getattr(_importlib.import_module(_OF_THE_PROFILER[name]), name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

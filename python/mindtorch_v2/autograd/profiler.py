@@ -1,10 +1,13 @@
 """torch.autograd.profiler: the older face of the profiler, by its own names."""
 
-from dataclasses import dataclass
-
-from mindtorch_v2._C import record_function
+from mindtorch_v2._C import is_profiler_enabled, random_trace_id, record_function
+from mindtorch_v2.autograd._profiler_config import ProfilerConfig, ProfilerState
+from mindtorch_v2.autograd._profiler_result import _ProfilerResult, _stats_of
+from mindtorch_v2.autograd._profiler_result import _ProfilerStats as _ProfilerStats
 from mindtorch_v2.autograd._vendor_tools import emit_itt, emit_nvtx, load_nvprof, parse_nvprof_trace
 from mindtorch_v2.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg, MemRecordsAcc
+from mindtorch_v2.profiler._config import _ExperimentalConfig
+from mindtorch_v2.profiler._enums import DeviceType as DeviceType
 from mindtorch_v2.profiler._enums import ProfilerActivity
 from mindtorch_v2.profiler._kineto_profile import _KinetoProfile
 from mindtorch_v2.profiler._step_tracker import KinetoStepTracker
@@ -26,48 +29,19 @@ __all__ = [
     "record_function",
 ]
 
+
+def __getattr__(name):
+    if name == "_is_profiler_enabled":  # asked for each time: it changes
+        return is_profiler_enabled()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 _ACTIVITY_OF_DEVICE = {
     "cuda": ProfilerActivity.CUDA,
     "npu": ProfilerActivity.NPU,
     "privateuseone": ProfilerActivity.NPU,
 }
 _DEVICES_OF_TORCH = ("cuda", "xpu", "mtia", "hpu", "npu", "privateuseone")
-
-
-@dataclass
-class _ProfilerStats:
-    """What the profiler itself took, of the last trace."""
-
-    profiling_window_duration_sec: float = 0
-    number_of_events: int = 0
-    profiler_prepare_call_duration_us: int = 0
-    profiler_enable_call_duration_us: int = 0
-    profiler_disable_call_duration_us: int = 0
-    parse_kineto_call_duration_us: int = 0  # events are made when they are looked at: there is nothing to parse
-    function_events_build_tree_call_duration_us: int = 0
-
-
-def _stats_of(overhead):
-    return _ProfilerStats(
-        profiling_window_duration_sec=overhead.window_ns / 1e9,
-        number_of_events=overhead.events,
-        profiler_prepare_call_duration_us=overhead.prepare_ns // 1000,
-        profiler_enable_call_duration_us=overhead.start_ns // 1000,
-        profiler_disable_call_duration_us=overhead.stop_ns // 1000,
-    )
-
-
-class _ProfilerResult:
-    """The finished trace of a profile, as torch's C++ side hands it out."""
-
-    def __init__(self, profile):
-        self._profile = profile
-
-    def save(self, path):
-        self._profile.export_chrome_trace(path)
-
-    def events(self):
-        return self._profile.events()
 
 
 def _checked_device(use_device):
@@ -99,6 +73,8 @@ class profile:
 
     All other arguments are those of mindtorch_v2.profiler.profile.
     """
+
+    _made_trace_id = None
 
     def __init__(
         self,
@@ -169,12 +145,14 @@ class profile:
         if self.entered:
             raise RuntimeError("Profiler context manager is not reentrant")
         self._profile.start()
+        self._made_trace_id = None
         self.entered = True
         return self
 
     def __exit__(self, exc_type, exc_val, exc_tb):
-        if self.enabled:
-            self._profile.stop()
+        if not self.enabled:
+            return None
+        self._profile.stop()
         return False
 
     def __repr__(self):
@@ -190,7 +168,7 @@ class profile:
     with_stack = property(lambda self: self._profile.with_stack)
     with_modules = property(lambda self: self._profile.with_modules)
     acc_events = property(lambda self: self._profile.acc_events)
-    experimental_config = property(lambda self: self._profile.experimental_config)
+    experimental_config = property(lambda self: self._profile.experimental_config or _ExperimentalConfig())
     custom_trace_id_callback = property(lambda self: self._profile.custom_trace_id_callback)
     post_processing_timeout_s = property(lambda self: self._profile.post_processing_timeout_s)
     kineto_activities = property(lambda self: self._profile.activities)
@@ -202,7 +180,46 @@ class profile:
 
     @property
     def trace_id(self):
-        return self._profile.get_trace_id() or ""
+        """Of the present or last trace, or what config(create_trace_id=True) made since; "" before the first."""
+        return self._made_trace_id or self._profile.get_trace_id() or ""
+
+    def default_trace_id(self):
+        """A random id."""
+        return random_trace_id()
+
+    def create_trace_id(self):
+        """What custom_trace_id_callback returns, or a random id."""
+        return self.custom_trace_id_callback() if self.custom_trace_id_callback else self.default_trace_id()
+
+    def config(self, create_trace_id=False):
+        """What this profile was asked for. With `create_trace_id` its trace_id is a new one, until a trace is started."""
+        if create_trace_id:
+            self._made_trace_id = self.create_trace_id()
+        return ProfilerConfig(
+            self.profiler_kind,
+            self.record_shapes,
+            self.profile_memory,
+            self.with_stack,
+            self.with_flops,
+            self.with_modules,
+            self.experimental_config,
+            self.trace_id,
+        )
+
+    @property
+    def profiler_kind(self):
+        return ProfilerState.KINETO_PRIVATEUSE1 if self.use_device == "npu" else ProfilerState.KINETO
+
+    @property
+    def profiling_start_time_ns(self):
+        """When the last trace began, by time.perf_counter_ns(); 0 before the first."""
+        return self._profile.overhead().window_start_ns
+
+    @property
+    def profiling_end_time_ns(self):
+        """When it ended; 0 while it runs."""
+        overhead = self._profile.overhead()
+        return overhead.window_start_ns + overhead.window_ns if overhead.window_ns else 0
 
     @property
     def kineto_results(self):
@@ -210,7 +227,12 @@ class profile:
 
     @property
     def function_events(self):
-        return self._profile.events()
+        """What was recorded; nothing before the first trace."""
+        if self._profile.get_trace_id() is not None:
+            return self._profile.events()
+        nothing = EventList(use_device=self.use_device, profile_memory=self.profile_memory, with_flops=self.with_flops)
+        nothing._build_tree()
+        return nothing
 
     @property
     def self_cpu_time_total(self):
@@ -250,7 +272,7 @@ class profile:
         self._profile.toggle_collection_dynamic(enabled, activities)
 
     def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
-        return self._profile.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+        return self.function_events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
 
     def total_average(self):
         return self.function_events.total_average()

@@ -41,9 +41,22 @@ class _ExperimentalConfig:
     spill_path: str | None = None  # write events to this file while recording goes on
 
 
+def as_ours(config):
+    """`config` if it is ours or None, else ours with the options of torch's."""
+    if config is None or isinstance(config, _ExperimentalConfig):
+        return config
+    if not type(config).__module__.startswith("torch."):
+        raise TypeError(f"experimental_config must be an _ExperimentalConfig, got {type(config).__name__}")
+    # Most of torch's options cannot be read by name, but all of them are pickled, in the order of its arguments; texts in lists as bytes.
+    values = [[text.decode() for text in value] if isinstance(value, list) else value for value in config.__getstate__()]
+    ours = _ExperimentalConfig(*values)
+    ours.profile_all_threads = True  # False is torch's default, not a wish
+    return ours
+
+
 def warn_without_effect(config):
-    """Tells the user about every option of `config` (ours or torch's) that is set and does nothing here."""
+    """Tells the user about every option of `config` that is set and does nothing here."""
     defaults = {option.name: option.default for option in fields(_ExperimentalConfig)}
     for name, reason in _WITHOUT_EFFECT.items():
-        if getattr(config, name, defaults[name]) != defaults[name]:
+        if getattr(config, name) != defaults[name]:
             warn(f"experimental_config.{name} has no effect: {reason}.")

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mindtorch_v2 import _C
+from mindtorch_v2.profiler import _event_tree
 
 if TYPE_CHECKING:
     import pandas
@@ -82,6 +83,31 @@ class EventList(UserList):
 
     def __str__(self):
         return self.table()
+
+    # Hand-made events are put in order by these, as torch's are; those of a recording are already.
+
+    def _build_tree(self):
+        self._populate_cpu_children()
+        self._remove_dup_nodes()
+        self._set_backward_stacktraces()
+        self._tree_built = True
+
+    def _populate_cpu_children(self):
+        _event_tree.nest(self._made_by_hand())
+
+    def _remove_dup_nodes(self):
+        if self._items is not None:
+            self._items = _event_tree.without_duplicates(self._items)
+
+    def _set_backward_stacktraces(self):
+        _event_tree.set_backward_stacks(self._made_by_hand())
+
+    def _build_rows(self):
+        """Averages as dictionaries."""
+        return [row._row for row in self._rows]
+
+    def _made_by_hand(self):
+        return [] if self._items is None else _event_tree.made_by_hand(self._items)
 
     @property
     def _profile_memory(self):

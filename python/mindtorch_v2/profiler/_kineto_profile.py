@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING
 
 from mindtorch_v2 import _C
-from mindtorch_v2.profiler._config import warn_without_effect
+from mindtorch_v2.profiler._config import as_ours, warn_without_effect
 from mindtorch_v2.profiler._distributed import distributed_info
 from mindtorch_v2.profiler._event_list import EventList
 from mindtorch_v2.profiler._garbage_collection import GarbageCollection
@@ -95,23 +95,24 @@ class _KinetoProfile(_C.Profile):
         self.experimental_config = experimental_config
         self.execution_trace_observer = execution_trace_observer
         self.custom_trace_id_callback = custom_trace_id_callback
-        self._garbage_collection = GarbageCollection() if getattr(experimental_config, "record_python_gc_info", False) else None
+        config = as_ours(experimental_config)
+        self._garbage_collection = GarbageCollection() if config and config.record_python_gc_info else None
         self.activity_filters = {}
         if activities is not None:
             activities, self.activity_filters = _parse_activities(activities)
-        if experimental_config is not None:
-            warn_without_effect(experimental_config)
+        if config is not None:
+            warn_without_effect(config)
         activate_hosts()
         _C.Profile.__init__(
             self,
             activities=activities,
             activity_filters=self.activity_filters,
             schedule=schedule,
-            experimental_config=experimental_config,
+            experimental_config=config,
             **options,
         )
         self._constructed = True
-        if self.with_stack and getattr(experimental_config, "trace_only", False):  # refused, with a warning
+        if self.with_stack and config and config.trace_only:  # refused, with a warning
             self.experimental_config = copy.copy(experimental_config)
             self.experimental_config.trace_only = False
 
@@ -153,17 +154,23 @@ class _KinetoProfile(_C.Profile):
         face = self.profiler
         return None if face is None else face._stats
 
+    def _get_distributed_info(self):
+        return distributed_info()
+
     def _observe(self, moment):
         """Called with "start" before the first event of a trace, "stop" after its last, "cleanup" when the `with` block ends."""
-        if moment == "start" and (info := distributed_info()) is not None:
+        if moment == "start" and (info := self._get_distributed_info()) is not None:
             self.add_metadata_json("distributedInfo", json.dumps(info))
         for observer in (self._garbage_collection, self.execution_trace_observer):
             if observer is not None:
                 getattr(observer, moment)()
 
     def _trace_ready(self):
-        if self.on_trace_ready:
-            self.on_trace_ready(self)
+        ready = self.on_trace_ready
+        if isinstance(ready, tuple):  # "on_trace_ready=handler," gives one
+            ready = ready[0]
+        if ready:
+            ready(self)
 
     def add_metadata(self, key: str, value: str) -> None:
         """A text among the top-level values of the trace file."""

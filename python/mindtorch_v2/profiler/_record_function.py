@@ -4,6 +4,8 @@ import functools
 import inspect
 from types import coroutine
 
+from mindtorch_v2._C import _RecordFunctionFast
+
 
 def decorate(scope, function):
     """A function that runs `function` in scopes like `scope`: a fresh one each call, so threads and recursion do not meet."""
@@ -97,3 +99,14 @@ def end_on_future(scope, future):
         return future.then(end_and_pass)
     future.add_done_callback(lambda done: scope._end())
     return future
+
+
+def _record_function_with_args_enter(name, *args):
+    """Opens a scope that has arguments; _record_function_with_args_exit() closes it."""
+    scope = _RecordFunctionFast(name, args, {"scope": "user_scope"})
+    scope.__enter__()
+    return scope
+
+
+def _record_function_with_args_exit(scope):
+    scope.__exit__(None, None, None)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mindtorch_v2 import _C
 from mindtorch_v2.profiler._enums import ProfilerAction
+from mindtorch_v2.profiler._enums import ProfilerActivity as ProfilerActivity
 from mindtorch_v2.profiler._execution_trace import ExecutionTraceObserver
 from mindtorch_v2.profiler._kineto_profile import _KinetoProfile
 from mindtorch_v2.profiler._step_tracker import KinetoStepTracker
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from mindtorch_v2.profiler._config import _ExperimentalConfig
-    from mindtorch_v2.profiler._enums import ProfilerActivity
 
 __all__ = [
     "ExecutionTraceObserver",
@@ -166,6 +166,8 @@ class profile(_KinetoProfile):
     def step(self) -> None:
         """The next step begins."""
         _C.Profile.step(self)
+        if os.environ.get("KINETO_USE_DAEMON"):
+            KinetoStepTracker.increment_step(PROFILER_STEP_NAME)
 
     def get_trace_id(self) -> str | None:
         """The id of the present or last trace; None before the first."""

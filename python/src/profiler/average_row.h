@@ -15,7 +15,19 @@ struct AverageRow {
   analyze::Average average;
   std::shared_ptr<const analyze::Analysis> analysis;  // where average.first_event and parent are; null for a row made by hand
   bool has_key = true;                                // torch's key is None until something is added
+  // What Python has set, and those of hand-made events; null: they are in the analysis.
+  nanobind::object cpu_parent;
+  nanobind::object cpu_children;
+
+  nanobind::object parent() const;
+  nanobind::object children() const;
+  void set_parent(const nanobind::object& parent);
+  // The row's parent and children are those of `event` (a FunctionEvent or FunctionEventAvg), from which it has its identity.
+  void take_relations(nanobind::handle event);
 };
+
+// How the garbage collector sees what a row refers to.
+PyType_Slot* average_row_slots();
 
 // A FunctionEvent or FunctionEventAvg as a row of a table. Throws AssertionFailed for anything else.
 analyze::Average row_of(nanobind::handle item);

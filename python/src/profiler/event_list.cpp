@@ -22,6 +22,7 @@
 #include "python/src/profiler/event_list_trace.h"
 #include "python/src/profiler/event_rows.h"
 #include "python/src/profiler/event_sequence.h"
+#include "python/src/profiler/hand_made_event.h"
 
 namespace mindtorch::python {
 namespace {
@@ -70,18 +71,32 @@ nb::str table(nb::handle object, const TableContext& context, const std::optiona
   return to_text(rows.unlocked_if_possible([&] { return analyze::table(rows.get(), context, options); }));
 }
 
-nb::list to_objects(KeyAverages averages, const std::shared_ptr<const analyze::Analysis>& analysis) {
+nb::list key_averages(const EventSequence& events, const GroupOptions& options) {
+  KeyAverages averages;
+  {
+    const nb::gil_scoped_release unlocked;
+    averages = events.whole() ? analyze::key_averages(*events.analysis(), options) : group_rows(table_rows(events), options).averages;
+  }
   nb::list rows;
-  for (analyze::Average& row : averages.rows) rows.append(nb::cast(AverageRow{std::move(row), analysis}));
+  for (analyze::Average& row : averages.rows) rows.append(nb::cast(AverageRow{std::move(row), events.analysis()}));
+  return rows;
+}
+
+nb::list key_averages(nb::handle list, const GroupOptions& options) {
+  Groups groups = group_rows(table_rows(list), options);
+  nb::list rows;
+  for (std::size_t i = 0; i < groups.averages.rows.size(); ++i) {
+    AverageRow row{std::move(groups.averages.rows[i])};
+    row.take_relations(list[groups.first[i]]);
+    rows.append(nb::cast(std::move(row)));
+  }
   return rows;
 }
 
 nb::list key_averages(nb::handle object, bool group_by_input_shapes, std::int64_t group_by_stack_n, bool group_by_overload_name) {
   const GroupOptions options{group_by_input_shapes, group_by_stack_n, group_by_overload_name};
-  const Rows rows(object);
-  KeyAverages averages = rows.unlocked_if_possible(
-      [&] { return rows.whole() != nullptr ? analyze::key_averages(*rows.whole(), options) : group_rows(rows.get(), options); });
-  return to_objects(std::move(averages), rows.events() != nullptr ? rows.events()->analysis() : nullptr);
+  const EventSequence* const events = Rows(object).events();
+  return events != nullptr ? key_averages(*events, options) : key_averages(object, options);
 }
 
 AverageRow total_average(nb::handle object) {
@@ -105,15 +120,18 @@ void export_list_trace(nb::handle object, const std::string& path, std::string_v
   ListTrace trace(path);
   if (const EventSequence* const events = Rows(object).events()) {
     const nb::gil_scoped_release unlocked;
-    for (std::size_t i = 0; i < events->size(); ++i) trace.add((*events)[i], device);
+    for (std::size_t i = 0; i < events->size(); ++i) trace.add(listed((*events)[i]), device);
     trace.commit();
     return;
   }
   for (const nb::handle item : nb::iter(object)) {
-    if (nb::isinstance<EventHandle>(item))
-      trace.add(nb::cast<const EventHandle&>(item).event, device);
-    else
+    if (nb::isinstance<EventHandle>(item)) {
+      trace.add(listed(nb::cast<const EventHandle&>(item).event), device);
+    } else if (is_hand_made(item)) {
+      if (const auto event = hand_made_listed(item)) trace.add(*event, device);
+    } else {
       trace.add(row_of(item), ::getpid());
+    }
   }
   trace.commit();
 }
@@ -148,12 +166,14 @@ void bind_event_rows(nb::module_& module) {
   module.def("table", &table, nb::arg("rows"), nb::arg("context"), nb::arg("sort_by").none(), nb::arg("row_limit").none(),
              nb::arg("max_src_column_width").none(), nb::arg("max_name_column_width").none(), nb::arg("max_shapes_column_width").none(),
              nb::arg("header").none(), nb::arg("top_level_events_only"), nb::arg("time_unit").none());
-  module.def("key_averages", &key_averages, nb::arg("rows"), nb::arg("group_by_input_shapes"), nb::arg("group_by_stack_n"),
-             nb::arg("group_by_overload_name"));
+  module.def("key_averages", nb::overload_cast<nb::handle, bool, std::int64_t, bool>(&key_averages), nb::arg("rows"),
+             nb::arg("group_by_input_shapes"), nb::arg("group_by_stack_n"), nb::arg("group_by_overload_name"));
   module.def("total_average", &total_average, nb::arg("rows"));
   module.def("export_stacks", &export_stacks, nb::arg("rows"), nb::arg("path"), nb::arg("metric"));
   module.def("export_list_trace", &export_list_trace, nb::arg("rows"), nb::arg("path"), nb::arg("device"));
   module.def("write_text", &exporter::write_output, nb::arg("path"), nb::arg("text"), nb::call_guard<nb::gil_scoped_release>());
+  module.def(
+      "format_time", [](double us) { return analyze::format_time(us); }, nb::arg("us"));
   module.def("format_memory", &analyze::format_memory, nb::arg("bytes"));
   module.def("demangled", &analyze::demangled, nb::arg("name"));
   module.def("supported_export_stacks_metrics", &stack_metrics);

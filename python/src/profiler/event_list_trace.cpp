@@ -9,9 +9,9 @@
 namespace mindtorch::python {
 namespace {
 
-std::string event_json(const analyze::FunctionEvent& event) {
+std::string event_json(const ListedEvent& event) {
   return fmt::format(R"({{"name": {}, "ph": "X", "ts": {:.3f}, "dur": {:.3f}, "tid": {}, "pid": "CPU functions", "args": {{}}}})",
-                     json_quoted(event.trace_name()), event.start_us(), static_cast<double>(event.duration_ns()) / 1000.0, event.thread());
+                     json_quoted(event.name), event.start_us, event.duration_us, event.thread);
 }
 
 // An average has no place in time: rows lie one after the other, each as long as it took in total.
@@ -24,13 +24,21 @@ std::string average_json(const analyze::Average& row, double start_us, std::int6
 }
 
 // An arrow begins at the event for each piece of device work it launched.
-std::string arrow_json(const analyze::FunctionEvent& event, std::size_t id, std::string_view device) {
+std::string arrow_json(const ListedEvent& event, std::size_t id, std::string_view device) {
   return fmt::format(
       R"({{"name": {}, "ph": "s", "ts": {:.3f}, "tid": {}, "pid": "CPU functions", "id": {}, "cat": "cpu_to_{}", "args": {{}}}})",
-      json_quoted(event.trace_name()), event.start_us(), event.thread(), id, device);
+      json_quoted(event.name), event.start_us, event.thread, id, device);
 }
 
 }  // namespace
+
+ListedEvent listed(const analyze::FunctionEvent& event) {
+  return {.name = std::string(event.trace_name()),
+          .start_us = event.start_us(),
+          .duration_us = static_cast<double>(event.duration_ns()) / 1000.0,
+          .thread = std::to_string(event.thread()),
+          .kernels = event.kernels().size()};
+}
 
 ListTrace::ListTrace(const std::string& path) : out_(path) { out_.append("["); }
 
@@ -40,9 +48,9 @@ void ListTrace::item(std::string_view json) {
   out_.append(json);
 }
 
-void ListTrace::add(const analyze::FunctionEvent& event, std::string_view device) {
+void ListTrace::add(const ListedEvent& event, std::string_view device) {
   item(event_json(event));
-  for (std::size_t arrows = event.kernels().size(); arrows > 0; --arrows) item(arrow_json(event, next_arrow_++, device));
+  for (std::size_t arrows = event.kernels; arrows > 0; --arrows) item(arrow_json(event, next_arrow_++, device));
 }
 
 void ListTrace::add(const analyze::Average& row, std::int64_t pid) {

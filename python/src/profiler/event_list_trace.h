@@ -11,11 +11,21 @@
 
 namespace mindtorch::python {
 
+// What the list says about an event.
+struct ListedEvent {
+  std::string name;
+  double start_us = 0;
+  double duration_us = 0;
+  std::string thread;       // as JSON
+  std::size_t kernels = 0;  // that it launched
+};
+ListedEvent listed(const analyze::FunctionEvent& event);
+
 // Throws IoError; the file appears with commit() or not at all.
 class ListTrace {
  public:
   explicit ListTrace(const std::string& path);
-  void add(const analyze::FunctionEvent& event, std::string_view device);  // device: what its arrows point to
+  void add(const ListedEvent& event, std::string_view device);  // device: what its arrows point to
   void add(const analyze::Average& row, std::int64_t pid);
   void commit();
 

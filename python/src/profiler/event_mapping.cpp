@@ -55,6 +55,8 @@ constexpr auto kKeys = std::to_array<Key>({
     {"thread_id", always, [](const EventHandle& h) -> nb::object { return nb::int_(h.event.thread_id()); }},
     {"correlation_id", is_op_event,
      [](const EventHandle& h) -> nb::object { return nb::int_(h.event.id()); }},  // "External id" of the trace
+    {"runtime_name", is_op_event, [](const EventHandle&) -> nb::object { return nb::str("dispatch_kernel"); }},
+    {"runtime_tid", is_op_event, [](const EventHandle& h) -> nb::object { return nb::int_(h.event.thread_id()); }},
     {"input_shapes", has_shapes, [](const EventHandle& h) -> nb::object { return structured_shapes(h); }},
     {"stack", has_stack, [](const EventHandle& h) -> nb::object { return to_python(h.event.stack()); }},
     {"cpu_memory_allocated_before", has_memory<DeviceType::kCpu>, memory<&analyze::MemorySpan::before>},

@@ -18,7 +18,7 @@ using analyze::Average;
 
 // What makes two rows one, as torch has it; a control character keeps the parts apart.
 std::string group_key(const Average& row, const analyze::GroupOptions& options) {
-  std::string key = fmt::format("{}\x1f{}\x1f{}\x1f{}\x1f{}", row.key, row.node_id, static_cast<int>(row.device_type),
+  std::string key = fmt::format("{}\x1f{}\x1f{}\x1f{}\x1f{}\x1f{}", row.key, row.node_id, static_cast<int>(row.device_type), row.is_legacy,
                                 row.is_user_annotation, row.op_device ? static_cast<int>(row.op_device->type) : -1);
   if (options.group_by_overload_name) key += '\x1f' + row.overload_name;
   if (options.group_by_input_shape && row.input_shapes) key += '\x1f' + analyze::shapes_text(*row.input_shapes);
@@ -42,7 +42,7 @@ analyze::TableRows table_rows(const EventSequence& events) {
 
 analyze::TableRows table_rows(nb::handle list) {
   const std::size_t size = nb::len(list);
-  const bool of_events = size > 0 && nb::isinstance<EventHandle>(list[0]);
+  const bool of_events = size > 0 && !nb::isinstance<AverageRow>(list[0]);
   return {size, [list](std::size_t i) { return row_of(list[i]); }, of_events ? "events" : "keys",
           of_events ? "FunctionEvent" : "FunctionEventAvg"};
 }
@@ -54,18 +54,21 @@ analyze::KeyAverages as_averages(const analyze::TableRows& rows, const analyze::
   return averages;
 }
 
-analyze::KeyAverages group_rows(const analyze::TableRows& rows, const analyze::GroupOptions& options) {
-  analyze::KeyAverages averages;
+Groups group_rows(const analyze::TableRows& rows, const analyze::GroupOptions& options) {
+  Groups groups;
+  std::vector<Average>& averages = groups.averages.rows;
   std::unordered_map<std::string, std::size_t> position;
   for (std::size_t i = 0; i < rows.size; ++i) {
     Average row = without_unasked(rows.row(i), options);
-    const auto [at, is_new] = position.try_emplace(group_key(row, options), averages.rows.size());
-    if (is_new)
-      averages.rows.push_back(std::move(row));
-    else
-      averages.rows[at->second].add_sums(row);
+    const auto [at, is_new] = position.try_emplace(group_key(row, options), averages.size());
+    if (is_new) {
+      averages.push_back(std::move(row));
+      groups.first.push_back(i);
+    } else {
+      averages[at->second].add_sums(row);
+    }
   }
-  return averages;
+  return groups;
 }
 
 }  // namespace mindtorch::python

@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 
+#include "mindtorch/base/error.h"
 #include "mindtorch/export/category.h"
 #include "python/src/profiler/bind_profiler.h"
 #include "python/src/profiler/conversions.h"
@@ -38,7 +39,7 @@ nb::object use_device(const EventHandle& handle) {
 }
 
 nb::object time_range(const EventHandle& handle) {
-  return imported("mindtorch_v2.autograd.profiler_util", "Interval")(handle.event.start_us(), handle.event.end_us());
+  return imported("mindtorch_v2.autograd._function_event", "Interval")(handle.event.start_us(), handle.event.end_us());
 }
 
 nb::list children(const EventHandle& handle) {
@@ -48,7 +49,7 @@ nb::list children(const EventHandle& handle) {
 }
 
 nb::list kernels(const EventHandle& handle) {
-  const nb::object kernel = imported("mindtorch_v2.autograd.profiler_util", "Kernel");
+  const nb::object kernel = imported("mindtorch_v2.autograd._function_event", "Kernel");
   nb::list list;
   for (const analyze::Kernel& launched : handle.event.kernels())
     list.append(kernel(to_text(launched.name), launched.device, us(launched.duration_ns)));
@@ -160,10 +161,10 @@ void def_side_data(Class& type) {
       .def_prop_ro("stack", [](const EventHandle& h) { return to_python(h.event.stack()); })
       .def_prop_ro("attributes", &attributes)
       .def_prop_ro("event_metadata",
-                   [](const EventHandle& h) { return imported("mindtorch_v2.autograd.profiler_util", "_build_metadata")(attributes(h)); })
+                   [](const EventHandle& h) { return imported("mindtorch_v2.autograd._event_metadata", "build_metadata")(attributes(h)); })
       .def_prop_ro("metadata_json", [](const EventHandle& h) {
         warn_deprecated("`metadata_json` is deprecated. Use `event_metadata` instead.");
-        return imported("mindtorch_v2.autograd.profiler_util", "_metadata_json")(attributes(h));
+        return imported("mindtorch_v2.autograd._event_metadata", "metadata_json")(attributes(h));
       });
 }
 
@@ -195,6 +196,14 @@ void def_mapping(Class& type) {
           nb::arg("key"), nb::arg("default") = nb::none());
 }
 
+// torch's events can be changed after the fact; these are what was recorded.
+void def_refusals(Class& type) {
+  for (const char* name : {"append_kernel", "append_cpu_child", "set_cpu_parent"})
+    type.def(name, [name](const EventHandle&, const nb::args&, const nb::kwargs&) -> nb::object {
+      throw TypeMismatch(fmt::format("{}(): a recorded event cannot be changed; FunctionEvent(...) makes one that can", name));
+    });
+}
+
 void def_equality(Class& type) {
   type.def(
           "__eq__",
@@ -218,6 +227,7 @@ void bind_function_event(nb::module_& module) {
   def_times(type);
   def_side_data(type);
   def_mapping(type);
+  def_refusals(type);
   def_equality(type);
   type.def("__repr__", [](const EventHandle& h) { return to_text(describe(h)); });
 }

@@ -7,12 +7,11 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
 
-#include "mindtorch/base/error.h"
 #include "python/src/profiler/average_row.h"
 #include "python/src/profiler/bind_profiler.h"
 #include "python/src/profiler/conversions.h"
-#include "python/src/profiler/event_handle.h"
 #include "python/src/profiler/formatted_times.h"
 
 namespace mindtorch::python {
@@ -57,16 +56,6 @@ void def_text(Class& type, const char* name, std::string Average::*member) {
       [member](AverageRow& r, const std::optional<std::string>& text) { r.average.*member = text.value_or(""); }, nb::arg("text").none());
 }
 
-nb::object event_object(const AverageRow& row, analyze::EventIndex event) {
-  if (!row.analysis || event == analyze::kNoEvent) return nb::none();
-  return nb::cast(EventHandle{row.analysis, {*row.analysis, event}});
-}
-
-nb::object first_children(const AverageRow& row) {
-  const nb::object first = event_object(row, row.average.first_event);
-  return first.is_none() ? nb::object(nb::list()) : first.attr("cpu_children");
-}
-
 // The first thing added gives a row without key its identity.
 void add(AverageRow& row, nb::handle other) {
   const Average added = row_of(other);
@@ -76,8 +65,7 @@ void add(AverageRow& row, nb::handle other) {
   }
   row.average = added;
   row.has_key = true;
-  if (nb::isinstance<EventHandle>(other)) row.analysis = nb::cast<const EventHandle&>(other).analysis;
-  if (nb::isinstance<AverageRow>(other)) row.analysis = nb::cast<const AverageRow&>(other).analysis;
+  row.take_relations(other);
 }
 
 std::string describe(const AverageRow& row) {
@@ -115,19 +103,31 @@ constexpr const char* kState[] = {"key",
                                   "input_shapes",
                                   "stack"};
 
+nb::dict state_of(nb::handle row) {
+  nb::dict state;
+  for (const char* name : kState) state[name] = row.attr(name);
+  return state;
+}
+
+void set_state(nb::handle row, const nb::dict& state) {
+  for (const char* name : kState)
+    if (state.contains(name)) nb::setattr(row, name, nb::object(state[name]));
+}
+
 void def_pickle(Class& type) {
-  type.def("__reduce__",
-           [](nb::handle self) {
-             nb::dict state;
-             for (const char* name : kState) state[name] = self.attr(name);
-             return nb::make_tuple(self.type(), nb::tuple(), state);
-           })
-      .def(
-          "__setstate__",
-          [](nb::handle self, const nb::dict& state) {
-            for (const auto [name, value] : state) nb::setattr(self, name, value);
+  type.def("__reduce__", [](nb::handle self) { return nb::make_tuple(self.type(), nb::tuple(), state_of(self)); })
+      .def("__setstate__", &set_state, nb::arg("state"))
+      .def_prop_ro(
+          "_row",
+          [](nb::handle self) {
+            const Average& average = nb::cast<const AverageRow&>(self).average;
+            nb::dict row = state_of(self);
+            row["name"] = row["key"];
+            row["self_time_ns"] = average.self_cpu_time_total_ns;
+            row["total_time_ns"] = average.cpu_time_total_ns;
+            return row;
           },
-          nb::arg("state"));
+          "The row as a dictionary, of which another row can be made.");
 }
 
 void def_key(Class& type) {
@@ -189,29 +189,26 @@ void def_group(Class& type) {
             r.average.stack = std::move(stack).value_or(std::vector<std::string>());
           },
           nb::arg("stack").none())
+      .def_prop_rw("cpu_parent", &AverageRow::parent, &AverageRow::set_parent, nb::arg("parent").none())
       .def_prop_rw(
-          "cpu_parent", [](const AverageRow& r) { return event_object(r, r.average.parent); },
-          [](AverageRow& r, const EventHandle* parent) {
-            r.average.parent = parent == nullptr ? analyze::kNoEvent : parent->event.index();
-          },
-          nb::arg("parent").none())
-      .def_prop_ro("cpu_children", &first_children);
+          "cpu_children", &AverageRow::children, [](AverageRow& r, nb::object children) { r.cpu_children = std::move(children); },
+          nb::arg("children").none());
 }
 
 }  // namespace
 
-Average row_of(nb::handle item) {
-  if (nb::isinstance<AverageRow>(item)) return nb::cast<const AverageRow&>(item).average;
-  if (nb::isinstance<EventHandle>(item)) return nb::cast<const EventHandle&>(item).event.as_row();
-  throw AssertionFailed("Expected other to be a FunctionEvent or FunctionEventAvg");
-}
-
 void bind_function_event_avg(nb::module_& module) {
-  Class type(module, "FunctionEventAvg", "A row of key_averages(): what events of one name took together.");
-  type.def("__init__", [](AverageRow* self) {
-    new (self) AverageRow{.has_key = false};
-    self->average.node_id = 0;
-  });
+  Class type(module, "FunctionEventAvg", nb::type_slots(average_row_slots()),
+             "A row of key_averages(): what events of one name took together.");
+  type.def(
+      "__init__",
+      [](nb::pointer_and_handle<AverageRow> self, const std::optional<nb::dict>& row) {
+        new (self.p) AverageRow{.has_key = false};
+        self.p->average.node_id = 0;
+        nb::inst_mark_ready(self.h);
+        if (row) set_state(self.h, *row);
+      },
+      nb::arg("row").none() = nb::none());
   def_key(type);
   def_sums(type);
   def_group(type);

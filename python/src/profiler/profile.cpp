@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "mindtorch/export/export_trace.h"
+#include "mindtorch/profiler/trace_id.h"
 #include "mindtorch/profiler/transition.h"
 #include "python/src/profiler/bind_profiler.h"
 #include "python/src/profiler/conversions.h"
@@ -151,6 +152,7 @@ void bind_results(nb::module_& module) {
       .def_ro("start_ns", &Overhead::start_ns)
       .def_ro("stop_ns", &Overhead::stop_ns)
       .def_ro("window_ns", &Overhead::window_ns, "How long was recorded.")
+      .def_ro("window_start_ns", &Overhead::window_start_ns, "When, by time.perf_counter_ns().")
       .def_ro("bytes", &Overhead::bytes, "Of events and side data when it stopped.")
       .def_ro("events", &Overhead::events)
       .def("__repr__", [](const Overhead& self) {
@@ -173,6 +175,7 @@ nb::list transition_calls(nb::handle from, nb::handle to) {
 
 void bind_profile(nb::module_& module) {
   bind_results(module);
+  module.def("random_trace_id", &profiler::random_trace_id);
   module.def("transition_calls", &transition_calls, nb::arg("previous"), nb::arg("current").none());
   Class type(module, "Profile", nb::is_weak_referenceable(), "The state machine of a profile. Use mindtorch_v2.profiler.profile.");
   type.def("__init__", &construct, nb::kw_only(), nb::arg("activities").none(), nb::arg("activity_filters"), nb::arg("schedule").none(),

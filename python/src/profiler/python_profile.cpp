@@ -35,17 +35,17 @@ std::string trace_id(nb::handle owner) {
 
 template <class T>
 void read(nb::handle config, const char* name, T& field) {
-  const nb::object value = nb::getattr(config, name, nb::none());
+  const nb::object value = config.attr(name);
   if (!value.is_none()) field = nb::cast<T>(value);
 }
 
 void read_budget(nb::handle config, record::Budget& budget) {
   read(config, "budget_bytes", budget.bytes);
-  if (const nb::object steps = nb::getattr(config, "keep_last_steps", nb::none()); !steps.is_none()) {
+  if (const nb::object steps = config.attr("keep_last_steps"); !steps.is_none()) {
     budget.policy = record::Budget::Policy::kKeepLast;
     budget.keep_steps = nb::cast<std::int64_t>(steps);
   }
-  if (const nb::object path = nb::getattr(config, "spill_path", nb::none()); !path.is_none()) {
+  if (const nb::object path = config.attr("spill_path"); !path.is_none()) {
     budget.policy = record::Budget::Policy::kSpill;
     budget.spill_path = nb::cast<std::string>(path);
   }
@@ -56,8 +56,7 @@ void read_budget(nb::handle config, record::Budget& budget) {
 profiler::ExperimentalConfig to_experimental_config(nb::handle object) {
   profiler::ExperimentalConfig config;
   if (object.is_none()) return config;
-  // In torch's object False is the default, not a wish: here all threads are recorded unless our own config says otherwise.
-  if (nb::hasattr(object, "budget_bytes")) read(object, "profile_all_threads", config.profile_all_threads);
+  read(object, "profile_all_threads", config.profile_all_threads);
   read_budget(object, config.budget);
   read(object, "trace_only", config.trace_only);
   read(object, "verbose", config.verbose);

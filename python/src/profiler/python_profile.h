@@ -27,7 +27,7 @@ class PythonProfile {
   std::unique_ptr<profiler::Profile> profile_;
 };
 
-// torch's _ExperimentalConfig or ours; None: the defaults. What the object does not have keeps its default.
+// mindtorch_v2.profiler's _ExperimentalConfig; None: the defaults.
 profiler::ExperimentalConfig to_experimental_config(nanobind::handle config);
 
 }  // namespace mindtorch::python

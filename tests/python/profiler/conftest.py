@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -45,3 +46,13 @@ def trace_of(tmp_path):
         return json.loads(path.read_text())
 
     return export
+
+
+@pytest.fixture
+def at_most_100():
+    """torch's table with shares of 100 % at most: it counts a call inside a call of the same name twice."""
+
+    def capped(share):
+        return share[0] if float(share[0][:-1]) <= 100 else "100.00%".rjust(len(share[0]))
+
+    return lambda table: re.sub(r"(?<![-\d])\d+\.\d\d%", capped, table)

@@ -1,6 +1,8 @@
 """mindtorch_v2.autograd.profiler: torch's older names."""
 
+import time
 import warnings
+from types import SimpleNamespace
 
 import pytest
 from mindtorch_v2.autograd import profiler
@@ -19,6 +21,8 @@ def test_the_older_profile_records_its_block(op):
 def test_an_unfinished_profile_says_so():
     prof = profiler.profile()
     assert repr(prof) == str(prof) == "<unfinished torch.autograd.profile>"
+    assert len(prof.function_events) == len(prof.key_averages()) == prof.total_average().count == prof.self_cpu_time_total == 0
+    assert prof.table() == "" and prof.kineto_results is None
 
 
 def test_a_disabled_profile_does_nothing(op):
@@ -91,3 +95,68 @@ def test_steps_of_several_requesters_are_counted_once(monkeypatch):
     tracker.init_step_count("b")
     assert [tracker.increment_step("a"), tracker.increment_step("b"), tracker.increment_step("b")] == [1, 1, 2]
     assert tracker.current_step() == 2 and tracker.erase_step_count("a") and not tracker.erase_step_count("a")
+
+
+def test_a_profile_says_what_it_was_asked_for():
+    prof = profiler.profile(with_flops=True, profile_memory=True)
+    config = prof.config()
+    assert (config.state, config.trace_id) == (profiler.ProfilerState.KINETO, "") and config.state.value == 6
+    assert (config.report_input_shapes, config.profile_memory, config.with_stack, config.with_flops) == (True, True, False, True)
+    assert config.with_modules is False and config.experimental_config.verbose is False
+
+
+def test_trace_ids_are_random_or_the_callbacks():
+    prof = profiler.profile()
+    first, second = prof.default_trace_id(), prof.create_trace_id()
+    assert first != second and all(len(made) == 32 and int(made, 16) and made == made.upper() for made in (first, second))
+    prof = profiler.profile(custom_trace_id_callback=lambda: "mine")
+    assert prof.create_trace_id() == "mine" and prof.default_trace_id() != "mine" and prof.trace_id == ""
+    assert prof.config(create_trace_id=True).trace_id == prof.trace_id == "mine" == prof.config().trace_id
+
+
+def test_a_trace_that_is_started_has_an_id_of_its_own(op):
+    prof = profiler.profile()
+    made = prof.config(create_trace_id=True).trace_id
+    with prof:
+        op("aten::mul")
+    assert prof.trace_id not in ("", made) and prof.config().trace_id == prof.trace_id
+
+
+def test_a_profile_knows_when_it_recorded(op):
+    prof = profiler.profile()
+    assert prof.profiling_start_time_ns == prof.profiling_end_time_ns == 0
+    before = time.perf_counter_ns()
+    with prof:
+        op("aten::mul")
+        assert before <= prof.profiling_start_time_ns <= time.perf_counter_ns() and prof.profiling_end_time_ns == 0
+    assert prof.profiling_start_time_ns < prof.profiling_end_time_ns <= time.perf_counter_ns()
+    assert prof._stats.profiling_window_duration_sec * 1e9 == pytest.approx(prof.profiling_end_time_ns - prof.profiling_start_time_ns)
+
+
+def test_whether_a_profile_records_can_be_asked_quickly():
+    assert profiler._is_profiler_enabled is False
+    with profiler.profile():
+        assert profiler._is_profiler_enabled is True
+    assert profiler._is_profiler_enabled is False
+    with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
+        profiler.no_such_name  # noqa: B018
+
+
+def test_names_of_the_profiler_are_found_in_autograd():
+    from mindtorch_v2 import autograd
+    from mindtorch_v2.profiler import DeviceType, ProfilerActivity, supported_activities
+
+    assert autograd.DeviceType is DeviceType and autograd.ProfilerActivity is ProfilerActivity
+    assert autograd.ProfilerConfig and autograd.ProfilerState.KINETO.value == 6
+    assert autograd.kineto_available() and autograd._supported_activities() == supported_activities()
+
+
+def test_a_scope_may_have_arguments(op):
+    from mindtorch_v2 import autograd
+
+    with new_profile(record_shapes=True) as prof:
+        handle = autograd._record_function_with_args_enter("scope", 1, SimpleNamespace(shape=(3, 4, 5)))
+        op("aten::mul")
+        autograd._record_function_with_args_exit(handle)
+    scope, inside = prof.events()
+    assert scope["kind"] == "scope" and scope.input_shapes == [[], [3, 4, 5]] and inside.cpu_parent == scope

@@ -49,6 +49,36 @@ def test_metadata_is_kept_whenever_it_is_added(op, trace_of):
     assert (trace["before"], trace["during"], trace["after"]) == ("1", "2", "3")
 
 
+def test_metadata_may_be_added_while_another_thread_exports(op, tmp_path):
+    with profile() as prof:
+        for _ in range(20_000):
+            op("aten::mul")
+    done = threading.Event()
+    written = []
+
+    def export():
+        while not done.is_set() or len(written) < 2:
+            path = tmp_path / f"{len(written)}.json"
+            prof.export_chrome_trace(path)
+            written.append(path)
+
+    exporting = threading.Thread(target=export)
+    exporting.start()
+    count = 0
+    while len(written) < 3:
+        count += 1
+        prof.add_metadata(f"key{count % 100}", "value")
+        prof.add_metadata_json("count", str(count))
+        prof.preset_metadata_json("preset", str(count))
+    done.set()
+    exporting.join()
+    counts = [json.loads(path.read_text()).get("count", 0) for path in written]
+    assert counts == sorted(counts) and counts[-1] > 0
+    prof.export_chrome_trace(tmp_path / "last.json")
+    last = json.loads((tmp_path / "last.json").read_text())
+    assert last["count"] == last["preset"] == count and len(last["traceEvents"]) >= 20_000
+
+
 @pytest.mark.parametrize("text", ["notjson", '{"open": ', "NaN", "", 'quote " and \\ and \n', "\x01"])
 def test_text_that_is_not_json_is_stored_as_a_string(text, op, trace_of):
     with profile() as prof:

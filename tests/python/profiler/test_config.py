@@ -49,6 +49,12 @@ def test_options_that_are_always_on_are_accepted(option):
     profile(experimental_config=_ExperimentalConfig(**{option: True}))
 
 
+@pytest.mark.parametrize("config", [3, "verbose", object()])
+def test_what_is_not_a_config_is_refused(config):
+    with pytest.raises(TypeError, match=f"^experimental_config must be an _ExperimentalConfig, got {type(config).__name__}$"):
+        profile(experimental_config=config)
+
+
 def test_trace_only_refuses_events_but_exports(op, tmp_path):
     with profile(experimental_config=_ExperimentalConfig(trace_only=True)) as prof:
         op("aten::mul")

@@ -8,7 +8,7 @@ import os
 import pickle
 
 import pytest
-from mindtorch_v2.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg, Interval, Kernel, MemRecordsAcc, StringTable
+from mindtorch_v2.autograd.profiler_util import EventList, FunctionEventAvg, Interval, Kernel, MemRecordsAcc, StringTable
 from mindtorch_v2.profiler import profile, record_function
 
 ATTRIBUTES_OF_EVENTS = """id node_id name overload_name trace_name time_range thread fwd_thread kernels count cpu_children cpu_parent
@@ -307,11 +307,6 @@ def test_small_parts_behave_as_torchs():
 
     records = [(Record(start), start) for start in (30, 10, 20)]
     assert [value for _, value in MemRecordsAcc(records).in_interval(10, 20)] == [10, 20]
-
-
-def test_an_event_is_made_by_the_profiler_only():
-    with pytest.raises(TypeError):
-        FunctionEvent()
 
 
 def test_a_large_list_is_walked_without_keeping_its_objects(op):

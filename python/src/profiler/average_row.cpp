@@ -1,0 +1,75 @@
+// What a row of key averages refers to: its parent, its children, the event it comes from.
+#include "python/src/profiler/average_row.h"
+
+#include "mindtorch/base/error.h"
+#include "python/src/profiler/event_handle.h"
+#include "python/src/profiler/hand_made_event.h"
+
+namespace mindtorch::python {
+namespace {
+
+nb::object recorded_event(const AverageRow& row, analyze::EventIndex event) {
+  if (!row.analysis || event == analyze::kNoEvent) return nb::none();
+  return nb::cast(EventHandle{row.analysis, {*row.analysis, event}});
+}
+
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  const AverageRow& row = *nb::inst_ptr<AverageRow>(self);
+  Py_VISIT(row.cpu_parent.ptr());
+  Py_VISIT(row.cpu_children.ptr());
+  return 0;
+}
+
+int clear(PyObject* self) {
+  AverageRow& row = *nb::inst_ptr<AverageRow>(self);
+  row.cpu_parent.reset();
+  row.cpu_children.reset();
+  return 0;
+}
+
+}  // namespace
+
+nb::object AverageRow::parent() const { return cpu_parent.is_valid() ? cpu_parent : recorded_event(*this, average.parent); }
+
+nb::object AverageRow::children() const {
+  if (cpu_children.is_valid()) return cpu_children;
+  const nb::object first = recorded_event(*this, average.first_event);
+  return first.is_none() ? nb::object(nb::list()) : first.attr("cpu_children");
+}
+
+// In the average it only counts whether there is a parent.
+void AverageRow::set_parent(const nb::object& parent) {
+  cpu_parent = parent;
+  average.parent = parent.is_none() ? analyze::kNoEvent : 0;
+}
+
+void AverageRow::take_relations(nb::handle event) {
+  if (nb::isinstance<EventHandle>(event)) {
+    analysis = nb::cast<const EventHandle&>(event).analysis;
+  } else if (nb::isinstance<AverageRow>(event)) {
+    const auto& row = nb::cast<const AverageRow&>(event);
+    analysis = row.analysis;
+    cpu_parent = row.cpu_parent;
+    cpu_children = row.cpu_children;
+  } else {
+    set_parent(event.attr("cpu_parent"));
+    cpu_children = event.attr("cpu_children");
+  }
+}
+
+PyType_Slot* average_row_slots() {
+  static PyType_Slot slots[] = {
+      {Py_tp_traverse, reinterpret_cast<void*>(traverse)}, {Py_tp_clear, reinterpret_cast<void*>(clear)}, {0, nullptr}};
+  return slots;
+}
+
+analyze::Average row_of(nb::handle item) {
+  if (nb::isinstance<AverageRow>(item)) return nb::cast<const AverageRow&>(item).average;
+  if (nb::isinstance<EventHandle>(item)) return nb::cast<const EventHandle&>(item).event.as_row();
+  if (is_hand_made(item)) return hand_made_row(item);
+  throw AssertionFailed("Expected other to be a FunctionEvent or FunctionEventAvg");
+}
+
+}  // namespace mindtorch::python
