@@ -61,7 +61,11 @@ std::int64_t FunctionEvent::sequence_nr() const {
   return kind() == EventKind::kOp || kind() == EventKind::kBackward ? trace::sequence_of(recording().events.link[item_]) : -1;
 }
 
-int FunctionEvent::scope() const { return record_scope(kind()); }
+// Of the events of a node of the backward pass only the node itself is one of its functions, not what the engine does around it.
+int FunctionEvent::scope() const {
+  const bool is_engine = kind() == EventKind::kBackward && trace_name().starts_with("autograd::engine::");
+  return record_scope(is_engine ? EventKind::kOp : kind());
+}
 bool FunctionEvent::is_async() const { return !is_memory_report() && (recording().events.flags[item_] & trace::kAsync) != 0; }
 bool FunctionEvent::is_user_annotation() const { return !is_memory_report() && is_annotation(kind()); }
 

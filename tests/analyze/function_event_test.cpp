@@ -138,5 +138,14 @@ TEST(FunctionEvent, AMemoryReportOutsideOfAnyEvent) {
   EXPECT_EQ(e.as_row().cpu_memory_usage, 16);
 }
 
+TEST(FunctionEvent, WhatTheEngineDoesAroundANodeIsNoFunctionOfTheBackwardPass) {
+  Maker maker;
+  const auto engine = maker.op("autograd::engine::evaluate_function: MmBackward0", 0, 100, trace::EventKind::kBackward);
+  const auto node = maker.op("MmBackward0", 10, 50, trace::EventKind::kBackward);
+  const Analysis analysis(std::make_shared<const trace::Recording>(maker.finish()));
+  EXPECT_EQ(FunctionEvent(analysis, maker.new_index()[engine]).scope(), 0);
+  EXPECT_EQ(FunctionEvent(analysis, maker.new_index()[node]).scope(), 1);
+}
+
 }  // namespace
 }  // namespace mindtorch::analyze

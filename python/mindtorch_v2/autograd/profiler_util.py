@@ -4,6 +4,8 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 
 from mindtorch_v2._C import FunctionEventAvg, demangled
+from mindtorch_v2._C import format_memory as _format_memory  # noqa: F401
+from mindtorch_v2._C import format_time as _format_time  # noqa: F401
 from mindtorch_v2.autograd._event_metadata import EventMetadata
 from mindtorch_v2.autograd._function_event import FormattedTimesMixin, FunctionEvent, Interval, Kernel
 from mindtorch_v2.profiler._enums import DeviceType as DeviceType

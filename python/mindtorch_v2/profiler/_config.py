@@ -49,7 +49,8 @@ def as_ours(config):
         raise TypeError(f"experimental_config must be an _ExperimentalConfig, got {type(config).__name__}")
     # Most of torch's options cannot be read by name, but all of them are pickled, in the order of its arguments; texts in lists as bytes.
     values = [[text.decode() for text in value] if isinstance(value, list) else value for value in config.__getstate__()]
-    ours = _ExperimentalConfig(*values)
+    names = [option.name for option in fields(_ExperimentalConfig) if not option.kw_only]
+    ours = _ExperimentalConfig(**dict(zip(names, values, strict=False)))  # a release of torch may have fewer options, or more
     ours.profile_all_threads = True  # False is torch's default, not a wish
     return ours
 

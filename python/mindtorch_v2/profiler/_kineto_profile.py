@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from mindtorch_v2 import _C
@@ -185,6 +186,11 @@ class _KinetoProfile(_C.Profile):
     def preset_metadata_json(self, key: str, value: str) -> None:
         """The same, before start."""
         super().preset_metadata_json(key, value)
+
+    @property
+    def preset_metadata(self) -> MappingProxyType[str, str]:
+        """What preset_metadata_json() was given; it cannot be changed here."""
+        return MappingProxyType(super().preset_metadata)
 
     def events(self) -> EventList:
         """What was recorded, as an EventList of FunctionEvent objects that are made when looked at."""

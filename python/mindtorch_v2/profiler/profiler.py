@@ -53,6 +53,9 @@ class _ITraceObserver(ABC):
         """When the profile's `with` block ends."""
 
 
+_ITraceObserver.register(ExecutionTraceObserver)
+
+
 def schedule(
     *, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0, skip_first_wait: int = 0
 ) -> Callable[[int], ProfilerAction]:

@@ -12,6 +12,7 @@
 #include "mindtorch/export/category.h"
 #include "python/src/profiler/bind_profiler.h"
 #include "python/src/profiler/conversions.h"
+#include "python/src/profiler/event_flows.h"
 #include "python/src/profiler/event_handle.h"
 #include "python/src/profiler/event_inputs.h"
 #include "python/src/profiler/formatted_times.h"
@@ -93,13 +94,12 @@ void def_identity(Class& type) {
       .def_prop_ro("step", [](const EventHandle& h) { return h.event.step(); });
 }
 
-// What torch has for distributed, legacy and TorchScript runs, which do not exist here, and for links that it keeps on events.
+// What torch has for distributed, legacy and TorchScript runs, which do not exist here.
 void def_constants(Class& type) {
   for (const char* name : {"is_remote", "is_legacy"}) type.def_prop_ro(name, [](const EventHandle&) { return false; });
   for (const char* name :
        {"node_id", "python_id", "python_parent_id", "python_module_id", "self_cpu_percent", "total_cpu_percent", "total_device_percent"})
     type.def_prop_ro(name, [](const EventHandle&) { return -1; });
-  for (const char* name : {"flow_id", "flow_type", "flow_start"}) type.def_prop_ro(name, [](const EventHandle&) { return nb::none(); });
 }
 
 void def_place(Class& type) {
@@ -117,7 +117,10 @@ void def_place(Class& type) {
                    })
       .def_prop_ro("cpu_children", &children)
       .def_prop_ro("kernels", &kernels)
-      .def_prop_ro("linked_correlation_id", [](const EventHandle& h) { return correlation_of(h); });
+      .def_prop_ro("linked_correlation_id", [](const EventHandle& h) { return correlation_of(h); })
+      .def_prop_ro("flow_id", [](const EventHandle& h) { return flow_of(h).id; })
+      .def_prop_ro("flow_type", [](const EventHandle& h) { return flow_of(h).type; })
+      .def_prop_ro("flow_start", [](const EventHandle& h) { return flow_of(h).starts; });
 }
 
 void def_times(Class& type) {

@@ -136,3 +136,19 @@ def test_zeroing_memory_is_an_event_of_its_own_kind():
     zero = next(event for event in prof.events() if event["name"] == "aten::zero_")
     assert [kernel.name for kernel in zero.kernels] == ["Memset (Device)"]
     assert x.to("cpu").sum().item() == 0
+
+
+def test_launches_and_kernels_know_their_arrow(trace_of):
+    x = torch.ones((2, 2), device="npu", requires_grad=True)
+    with profile() as prof:
+        (x * x).sum().backward()
+        torch.npu.synchronize()
+    drawn = {"fwdbwd": set(), "ac2g": set()}
+    for event in trace_of(prof)["traceEvents"]:
+        if event["ph"] in ("s", "f"):
+            drawn[event["cat"]].add((event["id"], event["ph"] == "s"))
+    known = {number: {(event.flow_id, event.flow_start) for event in prof.events() if event.flow_type == number} for number in (1, 2)}
+    assert known == {1: drawn["fwdbwd"], 2: drawn["ac2g"]} and len(known[1]) == 4 and known[2]
+    for event in prof.events():
+        if event.flow_type == 2:
+            assert event.flow_id == event.linked_correlation_id and event.flow_start == (event.device_type == "CPU")

@@ -155,6 +155,14 @@ def test_a_callback_cannot_drive_the_profile_it_is_called_by():
         pass
 
 
+def test_preset_metadata_can_be_read_and_not_be_lost():
+    prof = profile()
+    prof.preset_metadata_json("key", "1")
+    assert prof.preset_metadata == {"key": "1"}
+    with pytest.raises(TypeError):
+        prof.preset_metadata["other"] = "2"
+
+
 def test_the_tensorboard_handler_writes_a_file_a_cycle(op, tmp_path):
     handler = tensorboard_trace_handler(tmp_path / "log", worker_name="worker", use_gzip=True)
     with profile(schedule=schedule(wait=0, warmup=1, active=1, repeat=2), on_trace_ready=handler) as prof:

@@ -356,6 +356,15 @@ def test_rows_print_as_torchs(training):
     assert total.self_cpu_time_total == pytest.approx(theirs.self_cpu_time_total)
 
 
+@pytest.mark.parametrize(
+    "name, values",
+    [("_format_time", (0, 0.5, 999.9996, 1000, 1e6, 3.25e9)), ("_format_memory", (0, -1, 1023, 1024, -5 << 20, 3 << 30))],
+)
+def test_times_and_sizes_are_written_as_torch_writes_them(name, values):
+    theirs, mine = (getattr(module, name) for module in both("autograd.profiler_util"))
+    assert [mine(value) for value in values] == [theirs(value) for value in values]
+
+
 # Attributes
 
 
@@ -370,6 +379,43 @@ def test_events_rows_lists_and_profiles_have_torchs_attributes(training):
     assert public(training.key_averages()[0]) <= public(prof.key_averages()[0])
     assert public(training.events()) <= public(prof.events())
     assert public(training) <= public(prof)
+
+
+def small_training(module, **options):
+    x = module.ones((2, 2), requires_grad=True)
+    with module.profiler.profile(activities=[module.profiler.ProfilerActivity.CPU], **options) as prof:
+        (x * x).sum().backward()
+    return prof
+
+
+def arrows(prof):
+    """From the name of a forward op to that of its backward node."""
+    ends = {(event.flow_id, event.flow_start): event.name for event in prof.events() if event.flow_type == 1}
+    return {name: ends[number, False] for (number, starts), name in ends.items() if starts}
+
+
+def test_events_know_the_arrows_that_torchs_know():
+    theirs, mine = small_training(torch), small_training(ours)
+    assert arrows(mine) == arrows(theirs) == {"aten::mul": "MulBackward0", "aten::sum": "SumBackward0"}
+    (without,) = {(event.flow_id, event.flow_start) for event in mine.events() if event.flow_type == 0}
+    assert without in {(event.flow_id, event.flow_start) for event in theirs.events() if event.flow_type == 0}
+
+
+def said_of(event):
+    names = ("scope", "activity_type", "is_user_annotation", "is_python_function", "is_async", "is_remote", "is_legacy", "node_id", "count")
+    # Numbers of calls and threads depend on what the process did before.
+    return {**{name: getattr(event, name) for name in names}, "has": (event.sequence_nr >= 0, event.fwd_thread > 0, event.thread > 0)}
+
+
+def test_events_of_a_program_say_what_torchs_say():
+    """Of the ops that both record; torch has more of them inside others."""
+    theirs, mine = (
+        {event.name: said_of(event) for event in small_training(module, record_shapes=True).events()} for module in (torch, ours)
+    )
+    common = theirs.keys() & mine.keys()
+    assert {"aten::mul", "aten::sum", "MulBackward0", "torch::autograd::AccumulateGrad"} <= common
+    for name in common - {"aten::ones_like"}:  # torch's engine makes the first gradient without recording its derivative
+        assert mine[name] == theirs[name], name
 
 
 def values_of(prof):
