@@ -616,6 +616,14 @@ class EventSequence:
     def tolist(self) -> list: ...
 
     @property
+    def base_unix_ns(self) -> int:
+        """Unix time at which the start_ns of events is 0."""
+
+    @property
+    def trace_start_ns(self) -> int:
+        """Unix time at which their time_range is 0."""
+
+    @property
     def use_device(self) -> object: ...
 
 class TableContext:

@@ -72,6 +72,8 @@ _OF_THE_PROFILER = {
     "ProfilerActivity": "mindtorch_v2.profiler",
     "ProfilerConfig": "mindtorch_v2.autograd._profiler_config",
     "ProfilerState": "mindtorch_v2.autograd._profiler_config",
+    "_KinetoEvent": "mindtorch_v2.autograd._kineto_event",
+    "_ProfilerResult": "mindtorch_v2.autograd._profiler_result",
     "kineto_available": "mindtorch_v2.profiler",
     "_supported_activities": "mindtorch_v2.profiler",
     "_record_function_with_args_enter": "mindtorch_v2.profiler._record_function",

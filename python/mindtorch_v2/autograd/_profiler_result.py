@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from mindtorch_v2.autograd._kineto_event import _KinetoEvents
+
 
 @dataclass
 class _ProfilerStats:
@@ -36,4 +38,16 @@ class _ProfilerResult:
         self._profile.export_chrome_trace(path)
 
     def events(self):
-        return self._profile.events()
+        """The raw events, a sequence of _KinetoEvent."""
+        events = self._profile._events()
+        return _KinetoEvents(events, events.base_unix_ns)
+
+    def trace_start_ns(self):
+        """When recording started, in Unix nanoseconds: what the times of FunctionEvents count from."""
+        return self._profile._events().trace_start_ns
+
+    def experimental_event_tree(self):
+        raise RuntimeError("torch's tree of events does not exist here: the events of events() have cpu_parent and cpu_children")
+
+    def trace_activities(self):
+        raise RuntimeError("Kineto's activities do not exist here: read events()")

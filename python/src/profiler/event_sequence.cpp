@@ -60,6 +60,16 @@ void bind_event_sequence(nb::module_& module) {
       .def("__getitem__", &slice, nb::arg("slice"))
       .def("__iter__", [](const EventSequence& self) { return EventIterator{self}; })
       .def("tolist", &to_list)
+      .def_prop_ro(
+          "base_unix_ns", [](const EventSequence& self) { return self.analysis()->recording().clock.base_unix_ns; },
+          "Unix time at which the start_ns of events is 0.")
+      .def_prop_ro(
+          "trace_start_ns",
+          [](const EventSequence& self) {
+            const trace::ClockInfo& clock = self.analysis()->recording().clock;
+            return clock.base_unix_ns + clock.start_ns;
+          },
+          "Unix time at which their time_range is 0.")
       .def_prop_ro("use_device", [](const EventSequence& self) {
         const std::string& device = self.analysis()->use_device();
         return device.empty() ? nb::none() : nb::object(to_text(device));

@@ -160,3 +160,38 @@ def test_a_scope_may_have_arguments(op):
         autograd._record_function_with_args_exit(handle)
     scope, inside = prof.events()
     assert scope["kind"] == "scope" and scope.input_shapes == [[], [3, 4, 5]] and inside.cpu_parent == scope
+
+
+def test_raw_events_are_read_by_the_methods_of_torchs_c_side(op, tmp_path):
+    before = time.time_ns()
+    with new_profile(record_shapes=True) as prof:
+        op("aten::mul", [2, 3])
+        op("aten::add", [4])
+    after = time.time_ns()
+    result = prof.profiler.kineto_results
+    raw, event = result.events()[1], prof.events()[1]
+    assert len(result.events()) == 2 and [one.name() for one in result.events()[::-1]] == ["aten::add", "aten::mul"]
+    assert (raw.name(), raw.correlation_id(), raw.shapes()) == ("aten::add", event.id, [[4]])
+    assert raw.duration_ns() == event["duration_ns"] == raw.end_ns() - raw.start_ns()
+    assert raw.device_type() == "CPU" and raw.nbytes() == 0 and raw.cuda_elapsed_us() == -1 and not raw.is_hidden_event()
+    # What torch's own parser does with them.
+    assert raw.start_ns() - result.trace_start_ns() == pytest.approx(event.time_range.start * 1000, abs=1)
+    assert before <= raw.start_ns() <= raw.end_ns() <= after
+
+
+def test_times_of_events_and_of_the_trace_agree(op, trace_of):
+    with new_profile() as prof:
+        op("aten::mul")
+    trace = trace_of(prof)
+    written = next(event for event in trace["traceEvents"] if event["name"] == "aten::mul")
+    start_ns = prof.events()[0].time_range.start * 1000 + prof.profiler.kineto_results.trace_start_ns()
+    assert start_ns == pytest.approx(trace["baseTimeNanoseconds"] + written["ts"] * 1000, abs=1e3)
+
+
+def test_what_only_kineto_has_says_so():
+    with new_profile() as prof:
+        pass
+    result = prof.profiler.kineto_results
+    for call in (result.experimental_event_tree, result.trace_activities):
+        with pytest.raises(RuntimeError, match="not exist here"):
+            call()

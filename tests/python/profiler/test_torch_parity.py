@@ -418,6 +418,15 @@ def test_events_of_a_program_say_what_torchs_say():
         assert mine[name] == theirs[name], name
 
 
+def test_raw_events_have_torchs_methods():
+    theirs, mine = (small_training(module, record_shapes=True).profiler.kineto_results for module in (torch, ours))
+    assert public(theirs) <= public(mine)
+    first, twin = theirs.events()[0], mine.events()[0]
+    assert public(first) <= public(twin)
+    for name in public(first):
+        assert type(getattr(twin, name)()).__name__ == type(getattr(first, name)()).__name__, name
+
+
 def values_of(prof):
     """What a profile says about itself before it has run."""
     names = """record_shapes profile_memory with_stack with_flops with_modules experimental_config execution_trace_observer acc_events
