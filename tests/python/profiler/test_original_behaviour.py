@@ -6,22 +6,6 @@ from mindtorch_v2.profiler import profile, record_function
 # on_trace_ready
 
 
-def test_the_callback_is_called_once_with_the_profile(op):
-    called = []
-    with profile(on_trace_ready=called.append) as prof:
-        op("aten::mul")
-        assert called == []
-    assert called == [prof]
-
-
-def test_exceptions_of_the_callback_are_not_swallowed():
-    def ready(_):
-        raise TypeError("callback boom")
-
-    with pytest.raises(TypeError, match="^callback boom$"), profile(on_trace_ready=ready):
-        pass
-
-
 def test_the_first_of_a_tuple_of_callbacks_is_called(op):
     called = []
     with profile(on_trace_ready=(called.append, None)) as prof:
