@@ -35,6 +35,7 @@ nb::object AverageRow::parent() const { return cpu_parent.is_valid() ? cpu_paren
 
 nb::object AverageRow::children() const {
   if (cpu_children.is_valid()) return cpu_children;
+  if (!has_key) return nb::none();
   const nb::object first = recorded_event(*this, average.first_event);
   return first.is_none() ? nb::object(nb::list()) : first.attr("cpu_children");
 }

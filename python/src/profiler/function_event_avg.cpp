@@ -50,10 +50,24 @@ void def_time(Class& type, const char* name, std::int64_t Average::*member) {
       [member](AverageRow& r, double us) { r.average.*member = std::llround(us * 1000.0); });
 }
 
-void def_text(Class& type, const char* name, std::string Average::*member) {
+// torch's None until something is added or set.
+template <class Value>
+nb::object unless_fresh(const AverageRow& row, bool is_set, Value value) {
+  return row.has_key || is_set ? nb::object(std::move(value)) : nb::none();
+}
+
+void def_texts(Class& type) {
   type.def_prop_rw(
-      name, [member](const AverageRow& r) { return to_text(r.average.*member); },
-      [member](AverageRow& r, const std::optional<std::string>& text) { r.average.*member = text.value_or(""); }, nb::arg("text").none());
+          "overload_name",
+          [](const AverageRow& r) { return unless_fresh(r, !r.average.overload_name.empty(), to_text(r.average.overload_name)); },
+          [](AverageRow& r, const std::optional<std::string>& text) { r.average.overload_name = text.value_or(""); },
+          nb::arg("text").none())
+      .def_prop_rw(
+          "stack", [](const AverageRow& r) { return unless_fresh(r, !r.average.stack.empty(), to_python(r.average.stack)); },
+          [](AverageRow& r, std::optional<std::vector<std::string>> stack) {
+            r.average.stack = std::move(stack).value_or(std::vector<std::string>());
+          },
+          nb::arg("stack").none());
 }
 
 // The first thing added gives a row without key its identity.
@@ -76,7 +90,10 @@ std::string describe(const AverageRow& row) {
       "{}_memory_usage={}>",
       row.has_key ? a.key : "None", analyze::format_time(a.self_cpu_time_total()), analyze::format_time(a.cpu_time()), device,
       analyze::format_time(a.self_device_time_total()), device, analyze::format_time(a.device_time()),
-      a.input_shapes ? analyze::shapes_text(*a.input_shapes) : "", a.cpu_memory_usage, device, a.device_memory_usage);
+      a.input_shapes ? analyze::shapes_text(*a.input_shapes)
+      : row.has_key  ? ""
+                     : "None",
+      a.cpu_memory_usage, device, a.device_memory_usage);
 }
 
 // What a copy or a pickle of a row consists of; its events stay behind.
@@ -156,13 +173,15 @@ void def_sums(Class& type) {
 
 void def_group(Class& type) {
   def_field(type, "node_id", &Average::node_id);
-  def_field(type, "scope", &Average::scope);
   def_field(type, "is_async", &Average::is_async);
   def_field(type, "is_remote", &Average::is_remote);
   def_field(type, "is_legacy", &Average::is_legacy);
   def_field(type, "is_user_annotation", &Average::is_user_annotation);
-  def_text(type, "overload_name", &Average::overload_name);
+  def_texts(type);
   type.def_prop_rw(
+          "scope", [](const AverageRow& r) { return unless_fresh(r, r.average.scope != 0, nb::int_(r.average.scope)); },
+          [](AverageRow& r, std::optional<int> scope) { r.average.scope = scope.value_or(0); }, nb::arg("scope").none())
+      .def_prop_rw(
           "use_device",
           [](const AverageRow& r) { return r.average.use_device.empty() ? nb::none() : nb::object(to_text(r.average.use_device)); },
           [](AverageRow& r, const std::optional<std::string>& device) { r.average.use_device = device.value_or(""); },
@@ -177,18 +196,14 @@ void def_group(Class& type) {
           [](const AverageRow& r) -> nb::object { return r.average.op_device ? to_python(r.average.op_device->type) : nb::none(); })
       .def_prop_rw(
           "input_shapes",
-          [](const AverageRow& r) { return r.average.input_shapes ? nb::object(to_python(*r.average.input_shapes)) : nb::str(""); },
+          [](const AverageRow& r) {
+            return r.average.input_shapes ? nb::object(to_python(*r.average.input_shapes)) : unless_fresh(r, false, nb::str(""));
+          },
           [](AverageRow& r, nb::handle shapes) {
             r.average.input_shapes.reset();
             if (!shapes.is_none() && !nb::isinstance<nb::str>(shapes)) r.average.input_shapes = nb::cast<analyze::Shapes>(shapes);
           },
           nb::arg("shapes").none())
-      .def_prop_rw(
-          "stack", [](const AverageRow& r) { return to_python(r.average.stack); },
-          [](AverageRow& r, std::optional<std::vector<std::string>> stack) {
-            r.average.stack = std::move(stack).value_or(std::vector<std::string>());
-          },
-          nb::arg("stack").none())
       .def_prop_rw("cpu_parent", &AverageRow::parent, &AverageRow::set_parent, nb::arg("parent").none())
       .def_prop_rw(
           "cpu_children", &AverageRow::children, [](AverageRow& r, nb::object children) { r.cpu_children = std::move(children); },

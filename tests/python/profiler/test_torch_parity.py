@@ -365,6 +365,13 @@ def test_times_and_sizes_are_written_as_torch_writes_them(name, values):
     assert [mine(value) for value in values] == [theirs(value) for value in values]
 
 
+def test_a_fresh_row_is_as_empty_as_torchs():
+    theirs, mine = (module.FunctionEventAvg() for module in both("autograd.profiler_util"))
+    for name in public(theirs) - {"add"}:
+        assert getattr(mine, name) == getattr(theirs, name), name
+    assert repr(mine) == repr(theirs)
+
+
 # Attributes
 
 
