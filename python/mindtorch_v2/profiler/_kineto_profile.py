@@ -168,7 +168,7 @@ class _KinetoProfile(_C.Profile):
 
     def _trace_ready(self):
         ready = self.on_trace_ready
-        if isinstance(ready, tuple):  # "on_trace_ready=handler," gives one
+        if isinstance(ready, tuple):  # of several, the first
             ready = ready[0]
         if ready:
             ready(self)
