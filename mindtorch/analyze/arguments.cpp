@@ -55,6 +55,7 @@ class Reader {
       case Input::Kind::kDouble:
       case Input::Kind::kText: argument.values = take(1); break;
       case Input::Kind::kIntList:
+      case Input::Kind::kBoolList:
       case Input::Kind::kDoubleList: argument.values = take(count); break;
       case Input::Kind::kNone:
       case Input::Kind::kOther: break;

@@ -15,7 +15,7 @@ namespace mindtorch::analyze {
 struct Argument {
   trace::Input::Kind kind = trace::Input::Kind::kNone;
   trace::ScalarType dtype = trace::ScalarType::kOther;
-  std::span<const std::int64_t> values;   // kTensor: sizes; kInt, kBool: the value; kIntList: the values
+  std::span<const std::int64_t> values;   // kTensor: sizes; kInt, kBool: the value; kIntList, kBoolList: the values
   std::span<const std::int64_t> strides;  // kTensor, unless contiguous
   std::uint32_t list_size = 0;            // kTensorList: so many of the arguments after it are its tensors
 };

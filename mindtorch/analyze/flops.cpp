@@ -144,7 +144,7 @@ std::int64_t convolution_backward(Arguments a) {
   const bool batched = positions.size() == weight.size();
   if (!batched && positions.size() + 1 != weight.size()) return 0;
   std::int64_t gradients = 2;
-  if (a.size() > 10 && a[10].kind == trace::Input::Kind::kIntList && a[10].values.size() == 3) {
+  if (a.size() > 10 && a[10].kind == trace::Input::Kind::kBoolList && a[10].values.size() == 3) {
     gradients = (a[10].values[0] != 0) + (a[10].values[1] != 0);
   }
   return product(gradients, convolution_at(positions, weight, batched));

@@ -59,14 +59,20 @@ void append_torch_double(std::string& out, double value) {
   }
 }
 
+void append_boolean(std::string& out, std::int64_t value) { out += value != 0 ? "True" : "False"; }
+
 // The inside of the JSON string for one value.
 void append_concrete(std::string& out, const Input& input, const std::vector<std::string>& names) {
   switch (input.kind) {
     case Kind::kInt: append_number(out, input.integer); return;
-    case Kind::kBool: out += input.integer != 0 ? "True" : "False"; return;
+    case Kind::kBool: append_boolean(out, input.integer); return;
     case Kind::kDouble: append_torch_double(out, input.real); return;
     case Kind::kText: append_json_escaped(out, names[input.text]); return;
     case Kind::kIntList: append_integers(out, input.sizes, ", "); return;
+    case Kind::kBoolList:
+      append_list(
+          out, input.sizes, [&](std::int64_t value) { append_boolean(out, value); }, ", ");
+      return;
     case Kind::kDoubleList:
       append_list(
           out, input.reals, [&](double value) { append_torch_double(out, value); }, ", ");
@@ -88,6 +94,7 @@ std::string_view input_type_name(const trace::Input& input) {
     case Kind::kBool:
     case Kind::kDouble: return "Scalar";
     case Kind::kIntList:
+    case Kind::kBoolList:
     case Kind::kDoubleList: return "ScalarList";
     case Kind::kNone:
     case Kind::kText:

@@ -51,6 +51,8 @@ class InputWriter {
   void boolean(bool value) noexcept { pair(trace::Input::Kind::kBool, value ? 1 : 0); }
   void text(std::string_view value) noexcept { pair(trace::Input::Kind::kText, intern_cached(value)); }
   void integers(const std::int64_t* values, std::uint32_t count) noexcept { list(trace::Input::Kind::kIntList, values, count); }
+  // 0 and 1.
+  void booleans(const std::int64_t* values, std::uint32_t count) noexcept { list(trace::Input::Kind::kBoolList, values, count); }
   void reals(const double* values, std::uint32_t count) noexcept { list(trace::Input::Kind::kDoubleList, values, count); }
   void none() noexcept { header(trace::make_input_header(trace::Input::Kind::kNone)); }
   void other() noexcept { header(trace::make_input_header(trace::Input::Kind::kOther)); }

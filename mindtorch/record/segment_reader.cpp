@@ -131,6 +131,7 @@ std::span<const std::int64_t> IdMaps::inputs(std::span<const std::int64_t> words
     switch (trace::input_kind(header)) {
       case Kind::kTensor: at += 1 + (trace::input_contiguous(header) ? 1 : 2) * std::size_t{count}; break;
       case Kind::kIntList:
+      case Kind::kBoolList:
       case Kind::kDoubleList: at += 1 + std::size_t{count}; break;
       case Kind::kInt:
       case Kind::kDouble:

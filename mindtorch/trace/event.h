@@ -91,11 +91,12 @@ struct Input {
     kText = 6,
     kIntList = 7,
     kOther = 8,
-    kDoubleList = 9
+    kDoubleList = 9,
+    kBoolList = 10
   };
   Kind kind = Kind::kNone;
   ScalarType dtype = ScalarType::kOther;  // kTensor
-  std::vector<std::int64_t> sizes;        // kTensor; kIntList: the values
+  std::vector<std::int64_t> sizes;        // kTensor; kIntList, kBoolList: the values
   std::vector<std::int64_t> strides;      // kTensor
   std::vector<Input> list;                // kTensorList
   std::int64_t integer = 0;               // kInt, kBool

@@ -20,6 +20,7 @@ std::uint64_t payload_words(std::int64_t header) {
     case Input::Kind::kBool:
     case Input::Kind::kText: return 1;
     case Input::Kind::kIntList:
+    case Input::Kind::kBoolList:
     case Input::Kind::kDoubleList: return count;
     case Input::Kind::kNone:
     case Input::Kind::kTensorList:
@@ -58,7 +59,8 @@ Input decode_one(std::int64_t header, Words payload) {
     case Input::Kind::kBool: input.integer = payload[0]; break;
     case Input::Kind::kDouble: input.real = std::bit_cast<double>(payload[0]); break;
     case Input::Kind::kText: input.text = static_cast<NameId>(payload[0]); break;
-    case Input::Kind::kIntList: input.sizes.assign(payload.begin(), payload.end()); break;
+    case Input::Kind::kIntList:
+    case Input::Kind::kBoolList: input.sizes.assign(payload.begin(), payload.end()); break;
     case Input::Kind::kDoubleList:
       for (const std::int64_t bits : payload) input.reals.push_back(std::bit_cast<double>(bits));
       break;
@@ -93,6 +95,7 @@ void encode_one(const Input& input, std::vector<std::int64_t>& words) {
     case Input::Kind::kDouble: header(), words.push_back(std::bit_cast<std::int64_t>(input.real)); return;
     case Input::Kind::kText: header(), words.push_back(input.text); return;
     case Input::Kind::kIntList:
+    case Input::Kind::kBoolList:
       header(input.sizes.size());
       words.insert(words.end(), input.sizes.begin(), input.sizes.end());
       return;
@@ -117,7 +120,7 @@ std::string_view walk(Words words, Visit&& visit) {
     const std::int64_t header = words[0];
     words = words.subspan(1);
     const Input::Kind kind = input_kind(header);
-    if (kind > Input::Kind::kDoubleList) return "an argument is of unknown kind";
+    if (kind > Input::Kind::kBoolList) return "an argument is of unknown kind";
     if (listed > 0 && kind != Input::Kind::kTensor) return "a tensor list holds something else";
     const std::uint64_t payload = payload_words(header);
     if (payload > words.size()) return "it ends early";

@@ -7,6 +7,7 @@
 //   double       header{kDouble}                            bits
 //   text         header{kText}                              NameId
 //   int list     header{kIntList, count}                    values[count]
+//   bool list    header{kBoolList, count}                   values[count]
 //   double list  header{kDoubleList, count}                 bits[count]
 //   none, other  header
 #pragma once

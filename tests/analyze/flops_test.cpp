@@ -16,6 +16,7 @@ Input tensor(std::vector<std::int64_t> sizes) {
   return {.kind = Input::Kind::kTensor, .dtype = trace::ScalarType::kFloat, .sizes = std::move(sizes)};
 }
 Input list(std::vector<std::int64_t> values) { return {.kind = Input::Kind::kIntList, .sizes = std::move(values)}; }
+Input flags(std::vector<std::int64_t> values) { return {.kind = Input::Kind::kBoolList, .sizes = std::move(values)}; }
 Input number(std::int64_t value) { return {.kind = Input::Kind::kInt, .integer = value}; }
 Input flag(bool value) { return {.kind = Input::Kind::kBool, .integer = value}; }
 const Input kNone{};
@@ -67,7 +68,7 @@ TEST(Flops, TheBackwardOfAConvolutionIsOneForwardForEachGradientAskedFor) {
   const auto backward = [](std::vector<std::int64_t> mask) {
     return flops("aten::convolution_backward",
                  {tensor({2, 4, 4, 5, 6}), tensor({2, 3, 5, 6, 7}), tensor({4, 3, 2, 2, 2}), list({0}), list({1, 1, 1}), list({0, 0, 0}),
-                  list({1, 1, 1}), flag(false), list({0, 0, 0}), number(1), list(std::move(mask))});
+                  list({1, 1, 1}), flag(false), list({0, 0, 0}), number(1), flags(std::move(mask))});
   };
   EXPECT_EQ(backward({1, 1, 0}), 2 * 46080);
   EXPECT_EQ(backward({0, 1, 1}), 46080);

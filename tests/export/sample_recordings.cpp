@@ -102,12 +102,15 @@ void add_shapes(RecordingBuilder& builder, RecordingBuilder::DraftId op) {
   Input ints;
   ints.kind = Input::Kind::kIntList;
   ints.sizes = {1, -1};
+  Input flags;
+  flags.kind = Input::Kind::kBoolList;
+  flags.sizes = {1, 0};
   Input text;
   text.kind = Input::Kind::kText;
   text.text = builder.intern("mean");
   Input transposed = tensor({8, 4}, trace::ScalarType::kInt64);
   transposed.strides = {1, 8};
-  const std::vector<Input> inputs = {tensor({2, 3, 8, 8}), transposed, tensor({}), Input{}, scalar(6), flag, real, ints, text, list};
+  const std::vector<Input> inputs = {tensor({2, 3, 8, 8}), transposed, tensor({}), Input{}, scalar(6), flag, real, ints, flags, text, list};
   builder.set_inputs(op, inputs);
 }
 

@@ -156,11 +156,12 @@ def test_sequence_numbers_and_forward_threads(traces):
 
 def test_shapes_and_stacks_are_torchs_and_ours(traces):
     linear = next(e["args"] for e in complete(load(traces / "full.json")) if e["name"] == "aten::linear")
-    assert linear["Input Dims"] == [[2, 3, 8, 8], [8, 4], [], [], [], [], [], [], [], [[2, 3], [4]]]
+    assert linear["Input Dims"] == [[2, 3, 8, 8], [8, 4], [], [], [], [], [], [], [], [], [[2, 3], [4]]]
     assert linear["input_shapes"] == linear["Input Dims"]
-    assert linear["Input type"] == ["float", "long int", "float", "", "Scalar", "Scalar", "Scalar", "ScalarList", "", "TensorList"]
+    scalars = ["Scalar", "Scalar", "Scalar", "ScalarList", "ScalarList"]
+    assert linear["Input type"] == ["float", "long int", "float", "", *scalars, "", "TensorList"]
     assert linear["Input Strides"][:2] == [[192, 64, 8, 1], [1, 8]]
-    assert linear["Concrete Inputs"] == ["", "", "", "", "6", "True", "0.1", "[1, -1]", "mean", ""]
+    assert linear["Concrete Inputs"] == ["", "", "", "", "6", "True", "0.1", "[1, -1]", "[True, False]", "mean", ""]
     assert linear["stack"] == ["train.py:14:forward", "train.py:7:<module>"]
 
 

@@ -29,13 +29,14 @@ TEST_F(IdMapsTest, NamesAreNumberedInOrderOfFirstUse) {
 
 TEST_F(IdMapsTest, TextsInsideArgumentsGetTheRecordingsIds) {
   using Kind = trace::Input::Kind;
-  std::vector<trace::Input> inputs(6);
+  std::vector<trace::Input> inputs(7);
   inputs[0] = {.kind = Kind::kTensor, .dtype = trace::ScalarType::kFloat, .sizes = {2, 3}, .strides = {1, 2}};
   inputs[1] = {.kind = Kind::kText, .text = intern("segment reader text")};
   inputs[2] = {.kind = Kind::kTensorList, .list = {inputs[0], inputs[0]}};
   inputs[3] = {.kind = Kind::kIntList, .sizes = {7, 8, 9}};
   inputs[4] = {.kind = Kind::kText, .text = intern("segment reader other")};
   inputs[5] = {.kind = Kind::kDouble, .real = 0.25};
+  inputs[6] = {.kind = Kind::kBoolList, .sizes = {1, 0}};
   const std::vector<std::int64_t> words = trace::encode_inputs(inputs);
   const std::vector<trace::Input> read = trace::decode_inputs(ids_.inputs(words));
   EXPECT_EQ(names_[read[1].text], "segment reader text");

@@ -27,6 +27,7 @@ std::vector<Input> every_kind() {
       {.kind = Input::Kind::kBool, .integer = 1},
       {.kind = Input::Kind::kText, .text = 4000000000u},
       {.kind = Input::Kind::kIntList, .sizes = {5, -6}},
+      {.kind = Input::Kind::kBoolList, .sizes = {1, 0, 1}},
       {.kind = Input::Kind::kDoubleList, .reals = {1.5, 2.5}},
       {.kind = Input::Kind::kNone},
       {.kind = Input::Kind::kOther},

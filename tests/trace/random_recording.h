@@ -95,7 +95,7 @@ class RandomRecording {
   std::vector<Input> inputs() {
     std::vector<Input> inputs(static_cast<std::size_t>(below(4)));
     for (Input& input : inputs) {
-      input.kind = static_cast<Input::Kind>(below(10));
+      input.kind = static_cast<Input::Kind>(below(11));
       switch (input.kind) {
         case Input::Kind::kTensor: input = tensor(); break;
         case Input::Kind::kTensorList: input.list = {tensor(), tensor()}; break;
@@ -104,6 +104,7 @@ class RandomRecording {
         case Input::Kind::kBool: input.integer = below(2); break;
         case Input::Kind::kText: input.text = name(); break;
         case Input::Kind::kIntList: input.sizes = numbers(3); break;
+        case Input::Kind::kBoolList: input.sizes = {below(2), below(2)}; break;
         case Input::Kind::kDoubleList: input.reals = {0.1, -3e300}; break;
         case Input::Kind::kNone:
         case Input::Kind::kOther: break;

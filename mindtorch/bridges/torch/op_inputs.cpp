@@ -84,7 +84,7 @@ void write_scalars(InputWriter& writer, c10::ArrayRef<c10::IValue> values) {
   if (integer_count == count)
     writer.integers(integers.data(), count);
   else if (bool_count == count)
-    writer.integers(integers.data(), count);
+    writer.booleans(integers.data(), count);
   else if (real_count == count)
     writer.reals(reals.data(), count);
   else

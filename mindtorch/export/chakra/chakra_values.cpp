@@ -54,6 +54,8 @@ Item tensor_item(const Input& tensor, trace::Device device) {
           fmt::format("[{}]", fmt::join(tensor.strides, ","))};
 }
 
+Item boolean_item(std::int64_t value) { return {.value = value != 0 ? "true" : "false", .type = "Bool"}; }
+
 Item real_item(double value) {
   Item item{.type = "Double"};
   append_json_double(item.value, value);
@@ -82,11 +84,12 @@ Item to_item(const Input& input, const std::vector<std::string>& names, trace::D
     case Input::Kind::kTensor: return tensor_item(input, device);
     case Input::Kind::kTensorList: return list_item(input.list, [&](const Input& each) { return tensor_item(each, device); });
     case Input::Kind::kInt: return {.value = fmt::to_string(input.integer), .type = "Int"};
-    case Input::Kind::kBool: return {.value = input.integer != 0 ? "true" : "false", .type = "Bool"};
+    case Input::Kind::kBool: return boolean_item(input.integer);
     case Input::Kind::kDouble: return real_item(input.real);
     case Input::Kind::kText: return {.value = json_quoted(names[input.text]), .type = "String"};
     case Input::Kind::kIntList:
       return list_item(input.sizes, [](std::int64_t value) { return Item{.value = fmt::to_string(value), .type = "Int"}; });
+    case Input::Kind::kBoolList: return list_item(input.sizes, boolean_item);
     case Input::Kind::kDoubleList: return list_item(input.reals, real_item);
     case Input::Kind::kNone: return {.value = "\"<None>\"", .type = "None"};
     case Input::Kind::kOther: return {.value = "\"<Other>\"", .type = "Other"};

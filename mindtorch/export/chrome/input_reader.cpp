@@ -2,6 +2,7 @@
 #include "mindtorch/export/chrome/input_reader.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "mindtorch/export/chrome/json_value.h"
@@ -54,10 +55,15 @@ std::vector<std::string_view> list_items(std::string_view text) {
   return items;
 }
 
+std::optional<bool> parse_boolean(std::string_view text) {
+  if (text != "True" && text != "False") return std::nullopt;
+  return text == "True";
+}
+
 void resolve_scalar(std::string_view text, Input& input) {
-  if (text == "True" || text == "False") {
+  if (const auto boolean = parse_boolean(text)) {
     input.kind = Input::Kind::kBool;
-    input.integer = text == "True";
+    input.integer = *boolean;
   } else if (const auto integer = parse_integer(text)) {
     input.kind = Input::Kind::kInt;
     input.integer = *integer;
@@ -71,12 +77,16 @@ void resolve_scalar(std::string_view text, Input& input) {
 
 void resolve_scalar_list(std::string_view text, Input& input) {
   const std::vector<std::string_view> items = list_items(text);
-  std::vector<std::int64_t> integers;
+  std::vector<std::int64_t> integers, booleans;
   for (const std::string_view item : items) {
     if (const auto integer = parse_integer(item)) integers.push_back(*integer);
+    if (const auto boolean = parse_boolean(item)) booleans.push_back(*boolean);
   }
   if (text.empty()) {
     input.kind = Input::Kind::kOther;
+  } else if (!booleans.empty() && booleans.size() == items.size()) {
+    input.kind = Input::Kind::kBoolList;
+    input.sizes = std::move(booleans);
   } else if (integers.size() == items.size()) {
     input.kind = Input::Kind::kIntList;
     input.sizes = std::move(integers);

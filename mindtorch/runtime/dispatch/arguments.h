@@ -129,7 +129,7 @@ template <std::size_t N>
 void write_input(record::InputWriter& writer, const std::array<bool, N>& values) noexcept {
   std::int64_t integers[N];
   std::copy(values.begin(), values.end(), integers);
-  writer.integers(integers, N);
+  writer.booleans(integers, N);
 }
 inline void write_input(record::InputWriter& writer, std::string_view text) noexcept { writer.text(text); }
 inline void write_input(record::InputWriter& writer, ScalarType type) noexcept { writer.integer(static_cast<std::int64_t>(type)); }

@@ -94,16 +94,18 @@ void ArgumentWords::add_sequence(PyObject* sequence) {
     words_.push_back(trace::make_input_header(Kind::kOther));
 }
 
-// A list of integers, or of integers and floats.
+// A list of truth values, of integers, or of integers and floats.
 bool ArgumentWords::add_numbers(PyObject* sequence) {
   const Py_ssize_t count = size_of(sequence);
-  bool integers = true;
+  bool integers = true, booleans = count > 0;
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (!PyLong_Check(item(sequence, i)) && !PyFloat_Check(item(sequence, i))) return false;
     integers = integers && PyLong_Check(item(sequence, i));
+    booleans = booleans && PyBool_Check(item(sequence, i));
   }
   const std::size_t begin = words_.size();
-  words_.push_back(trace::make_input_header(integers ? Kind::kIntList : Kind::kDoubleList, static_cast<std::uint32_t>(count)));
+  const Kind kind = booleans ? Kind::kBoolList : integers ? Kind::kIntList : Kind::kDoubleList;
+  words_.push_back(trace::make_input_header(kind, static_cast<std::uint32_t>(count)));
   for (Py_ssize_t i = 0; i < count; ++i)
     words_.push_back(integers ? PyLong_AsLongLong(item(sequence, i)) : std::bit_cast<std::int64_t>(PyFloat_AsDouble(item(sequence, i))));
   if (PyErr_Occurred() == nullptr) return true;

@@ -22,6 +22,11 @@ nb::object value_of(const Input& input, const std::vector<std::string>& names) {
     case Input::Kind::kDouble: return nb::float_(input.real);
     case Input::Kind::kText: return to_text(names[input.text]);
     case Input::Kind::kIntList: return to_python(input.sizes);
+    case Input::Kind::kBoolList: {
+      nb::list list;
+      for (const std::int64_t value : input.sizes) list.append(nb::bool_(value != 0));
+      return list;
+    }
     case Input::Kind::kDoubleList: {
       nb::list list;
       for (const double real : input.reals) list.append(nb::float_(real));

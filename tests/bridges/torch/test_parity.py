@@ -44,13 +44,20 @@ def test_values_of_arguments_are_the_same(traces):
         """Reals are only counted: torch writes 17 digits of them and we as many as are needed, and an optimizer's change with its steps."""
         if re.fullmatch(r"-?[\d.]+(e[-+]\d+)?", text) and not text.isdigit():
             return "real"
-        return text.replace("True", "1").replace("False", "0") if text.startswith("[") else text
+        return text
 
     def values(event):
         texts = event.args.get("Concrete Inputs")
         return (event.name, texts and tuple(map(plain, texts)))
 
     assert_equal_counts(theirs.count(values), ours.count(values))
+
+
+@pytest.mark.parametrize("traces", ["cnn", "transformer"], indirect=True)
+def test_lists_of_truth_values_are_shown_as_torch_shows_them(traces):
+    for trace in traces:
+        masks = {text for event in trace.events for text in event.args.get("Concrete Inputs", []) if "True," in text}
+        assert "[True, True, True]" in masks
 
 
 def test_ops_have_the_same_parents(traces):

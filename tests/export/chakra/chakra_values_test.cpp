@@ -41,11 +41,14 @@ TEST(ChakraValues, a_tensor_says_where_it_lives) {
 TEST(ChakraValues, a_list_repeats_its_form_in_every_place) {
   Input tensors{.kind = Input::Kind::kTensorList};
   tensors.list = {tensor({3, 2}, {2, 1}), tensor({3}, {1})};
-  const ValueLists lists = lists_of({tensors, {.kind = Input::Kind::kIntList, .sizes = {4, 2}}, {.kind = Input::Kind::kIntList}});
-  EXPECT_EQ(lists.values, R"([[0,0,0,6,4,"cpu"],[0,0,0,3,4,"cpu"]],[4,2],[])");
-  EXPECT_EQ(lists.shapes, "[[3,2],[3]],[[],[]],[]");
-  EXPECT_EQ(lists.types, R"("GenericList[Tensor(float),Tensor(float)]","GenericList[Int,Int]","GenericList[]")");
-  EXPECT_EQ(lists.strides, "[[2,1],[1]],[[],[]],[]");
+  const ValueLists lists = lists_of({tensors,
+                                     {.kind = Input::Kind::kIntList, .sizes = {4, 2}},
+                                     {.kind = Input::Kind::kIntList},
+                                     {.kind = Input::Kind::kBoolList, .sizes = {1, 0}}});
+  EXPECT_EQ(lists.values, R"([[0,0,0,6,4,"cpu"],[0,0,0,3,4,"cpu"]],[4,2],[],[true,false])");
+  EXPECT_EQ(lists.shapes, "[[3,2],[3]],[[],[]],[],[[],[]]");
+  EXPECT_EQ(lists.types, R"("GenericList[Tensor(float),Tensor(float)]","GenericList[Int,Int]","GenericList[]","GenericList[Bool,Bool]")");
+  EXPECT_EQ(lists.strides, "[[2,1],[1]],[[],[]],[],[[],[]]");
 }
 
 TEST(ChakraValues, scalars_have_no_shape) {
