@@ -183,11 +183,10 @@ def main():
         return
     import torch
     from mindtorch_v2 import torch_bridge
-    from mindtorch_v2.torch_bridge import compiler, layout
+    from mindtorch_v2.torch_bridge import compiler
 
     torch.set_num_threads(1)
-    if not layout.bridge_path(torch.__version__).exists():
-        compiler.build()
+    compiler.build_if_needed()
     assert torch_bridge.activate_if_possible().startswith("active")
     if "--peak" in sys.argv:
         print(peak_growth(torch, int(sys.argv[-1])))

@@ -24,7 +24,7 @@ def info() -> int:
         return 1
     status = torch_bridge.activate_if_possible()
     print(f"PyTorch   {torch.__version__}")
-    print(f"bridge    {layout.bridge_path(str(torch.__version__))}")
+    print(f"bridge    {layout.bridge_path(torch)}")
     print(f"built for {', '.join(layout.built_versions()) or 'no release yet'}")
     print(f"status    {status}")
     return 0 if torch_bridge.is_active() else 1

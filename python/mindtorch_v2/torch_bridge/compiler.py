@@ -20,11 +20,17 @@ class BuildError(Exception):
 def build(say: Callable[[str], None] = lambda line: None) -> Path:
     """Compiles and links the bridge and puts it where profiles look for it. Raises BuildError."""
     torch = _torch()
-    target = layout.bridge_path(str(torch.__version__))
+    target = layout.bridge_path(torch)
     say(f"Building the bridge to PyTorch {torch.__version__} with {_compiler()}")
     compile_library(layout.sources(), target)
     say(f"Built {target}")
     return target
+
+
+def build_if_needed() -> Path:
+    """As build(), unless the bridge for this torch and these sources is there."""
+    path = layout.bridge_path(_torch())
+    return path if path.exists() else build()
 
 
 def compile_library(sources: list[Path], target: Path) -> None:

@@ -45,12 +45,16 @@ def recorder_library() -> Path:
 
 
 @cache
-def digest() -> str:
-    """Changes with everything of ours that is compiled into the bridge."""
-    text = hashlib.sha256(platform.machine().encode())
+def digest(torch) -> str:
+    """Changes with everything that a bridge depends on: a bridge of another digest must not be loaded.
+
+    That is what is compiled and how, the name under which the recorder is found, and the very build of torch: two may have one version.
+    """
     ours = include_folders()[-1] / "mindtorch"
-    headers = [path for part in ("trace", "record") for path in (ours / part).glob("*.h")]
-    for path in [*sorted(headers), *sorted(source_folder().glob("*.h")), *sources()]:
+    headers = [path for part in ("base", "trace", "record") for path in (ours / part).glob("*.h")]
+    torchs = f"{torch.version.git_version} {torch.compiled_with_cxx11_abi()}"
+    text = hashlib.sha256(f"{platform.machine()} {recorder_library().name} {torchs}".encode())
+    for path in [*sorted(headers), *sorted(source_folder().glob("*.h")), *sources(), _HERE / "compiler.py"]:
         text.update(path.name.encode())
         text.update(path.read_bytes())
     return text.hexdigest()[:12]
@@ -64,9 +68,9 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mindtorch" / "torch_bridge"
 
 
-def bridge_path(torch_version: str) -> Path:
-    """Where the bridge for this torch and these sources is, once it is built."""
-    return cache_folder() / f"torch-{torch_version}" / digest() / LIBRARY_NAME
+def bridge_path(torch) -> Path:
+    """Where the bridge for this torch and these sources is, once it is built: what lies there is never out of date."""
+    return cache_folder() / f"torch-{torch.__version__}" / digest(torch) / LIBRARY_NAME
 
 
 def built_versions() -> list[str]:

@@ -27,7 +27,7 @@ class Library:
 
 def load(torch) -> Library:
     version = str(torch.__version__)
-    path = layout.bridge_path(version)
+    path = layout.bridge_path(torch)
     if not path.exists():
         raise NotUsableError(_why_missing(version))
     try:
@@ -39,7 +39,7 @@ def load(torch) -> Library:
 def _why_missing(version: str) -> str:
     built = layout.built_versions()
     if version in built:
-        return f"the bridge was built by another version of mindtorch_v2; rebuild it: {layout.BUILD_COMMAND}"
+        return f"the bridge is out of date: mindtorch_v2 or PyTorch has changed since; rebuild it: {layout.BUILD_COMMAND}"
     if built:
         return f"the bridge is built for PyTorch {', '.join(built)}, this is {version}; rebuild it: {layout.BUILD_COMMAND}"
     return f"the bridge to PyTorch is not built; build it: {layout.BUILD_COMMAND}"

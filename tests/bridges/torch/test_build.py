@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,13 @@ def run(code, **environment):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **environment})
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
+
+
+def copy_bridge(torch, folder):
+    from mindtorch_v2.torch_bridge import layout
+
+    folder.mkdir(parents=True)
+    (folder / layout.LIBRARY_NAME).write_bytes(layout.bridge_path(torch).read_bytes())
 
 
 ASK = "from mindtorch_v2 import torch_bridge; print(torch_bridge.activate_if_possible())"
@@ -32,24 +40,69 @@ def test_a_missing_bridge_is_explained_with_the_command(torch, tmp_path):
 def test_the_bridge_of_another_torch_is_refused_with_the_command(torch, tmp_path):
     from mindtorch_v2.torch_bridge import layout
 
-    other = tmp_path / "torch-2.12.1" / layout.digest() / layout.LIBRARY_NAME
-    other.parent.mkdir(parents=True)
-    other.write_bytes(layout.bridge_path(torch.__version__).read_bytes())
+    copy_bridge(torch, tmp_path / "torch-2.12.1" / layout.digest(torch))
     answer = run("import torch;" + ASK, MINDTORCH_TORCH_BRIDGE_DIR=str(tmp_path))
     assert answer.startswith(f"inactive: the bridge is built for PyTorch 2.12.1, this is {torch.__version__}; rebuild it: python -m")
 
 
-def test_a_bridge_in_the_folder_of_another_torch_is_refused_when_loaded(torch):
-    code = "import torch; torch.__version__ = '2.12.1';" + ASK
+def test_a_bridge_in_the_folder_of_another_torch_is_refused_when_loaded(torch, tmp_path):
     from mindtorch_v2.torch_bridge import layout
 
-    path = layout.bridge_path("2.12.1")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(layout.bridge_path(torch.__version__).read_bytes())
-    try:
-        assert "was built for PyTorch 2.13" in run(code) or "was built for PyTorch" in run(code)
-    finally:
-        path.unlink()
+    copy_bridge(torch, tmp_path / "torch-2.12.1" / layout.digest(torch))
+    answer = run("import torch; torch.__version__ = '2.12.1';" + ASK, MINDTORCH_TORCH_BRIDGE_DIR=str(tmp_path))
+    release = torch.__version__.partition("+")[0]
+    assert answer.startswith(f"inactive: the bridge was built for PyTorch {release}, this is 2.12.1; rebuild it: python -m")
+
+
+def test_a_bridge_that_is_out_of_date_is_refused_with_the_command(torch, tmp_path):
+    copy_bridge(torch, tmp_path / f"torch-{torch.__version__}" / "of other sources")
+    answer = run("import torch;" + ASK, MINDTORCH_TORCH_BRIDGE_DIR=str(tmp_path))
+    assert answer == (
+        "inactive: the bridge is out of date: mindtorch_v2 or PyTorch has changed since; "
+        "rebuild it: python -m mindtorch_v2.torch_bridge build"
+    )
+
+
+def test_a_bridge_is_out_of_date_once_its_sources_change(torch, tmp_path, monkeypatch):
+    from mindtorch_v2.torch_bridge import layout
+
+    for kind in ("*.cpp", "*.h"):
+        for file in layout.source_folder().glob(kind):
+            (tmp_path / file.name).write_bytes(file.read_bytes())
+    digest = layout.digest.__wrapped__
+    before = digest(torch)
+    monkeypatch.setattr(layout, "source_folder", lambda: tmp_path)
+    assert digest(torch) == before
+    for name in ("op_details.cpp", "bridge.h"):
+        (tmp_path / name).write_bytes((tmp_path / name).read_bytes() + b"\n")
+        assert digest(torch) != before
+        before = digest(torch)
+
+
+def test_a_bridge_is_out_of_date_in_another_build_of_torch_or_of_ours(torch, monkeypatch):
+    from mindtorch_v2.torch_bridge import layout
+
+    abi = torch.compiled_with_cxx11_abi()
+    others = [
+        (torch.version, "git_version", "0" * 40),
+        (torch, "compiled_with_cxx11_abi", lambda: not abi),
+        (layout, "recorder_library", lambda: Path("/elsewhere/of_another_name.so")),
+    ]
+    digests = {layout.digest(torch)}
+    for place, name, other in others:
+        with monkeypatch.context() as change:
+            change.setattr(place, name, other)
+            digests.add(layout.digest.__wrapped__(torch))
+    assert len(digests) == 1 + len(others)
+
+
+def test_an_up_to_date_bridge_is_not_built_again(torch, monkeypatch):
+    from mindtorch_v2.torch_bridge import compiler, layout
+
+    monkeypatch.setattr(compiler, "build", lambda: "built")
+    assert compiler.build_if_needed() == layout.bridge_path(torch)
+    monkeypatch.setattr(layout, "digest", lambda _: "of other sources")
+    assert compiler.build_if_needed() == "built"
 
 
 def test_a_machine_without_a_compiler_is_told_what_to_install(torch, monkeypatch):
