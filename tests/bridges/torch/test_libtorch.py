@@ -1,33 +1,79 @@
-"""A LibTorch program under the profiler: the C++ example, compiled against the installed torch."""
+"""A LibTorch program under the profiler, as a project of a user's: everything installed, found by CMake, built and run."""
 
 import json
-import os
+import re
+import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-BUILD = Path(os.environ.get("MINDTORCH_BUILD_DIR", Path(__file__).resolve().parents[3] / "build" / "dev"))
+pytestmark = [pytest.mark.slow]
+HERE = Path(__file__).parent
 
 
-@pytest.mark.slow
-def test_the_example_trains_prints_a_table_and_writes_a_trace(torch, project_root, program, tmp_path):
-    from mindtorch_v2.torch_bridge import layout
+def run(*command):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
 
-    folder, source = Path(torch.__file__).parent, project_root / "examples" / "libtorch_train.cpp"
-    includes = [project_root, folder / "include", folder / "include/torch/csrc/api/include"]
-    bridge = layout.bridge_path(torch.__version__)
-    libraries = [bridge, f"-L{BUILD / 'lib'}", "-lmindtorch", "-lfmt", f"-L{folder / 'lib'}", "-ltorch", "-ltorch_cpu", "-lc10"]
-    paths = [f"-Wl,-rpath,{path}" for path in (bridge.parent, BUILD / "lib", folder / "lib")]
-    command = ["c++", "-std=c++20", "-O1", *(f"-isystem{path}" for path in includes), source, *libraries, *paths]
-    subprocess.run([*command, "-Wl,--no-as-needed", "-o", tmp_path / "train"], check=True)
-    done = subprocess.run([tmp_path / "train", tmp_path / "trace.json"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+
+@pytest.fixture(scope="module")
+def cmake(program):
+    """The CMake of the build."""
+    cache = (program("mtprof").parent.parent / "CMakeCache.txt").read_text()
+    return re.search(r"^CMAKE_COMMAND:INTERNAL=(.+)$", cache, re.MULTILINE).group(1)
+
+
+@pytest.fixture(scope="module")
+def prefix(torch, cmake, program, project_root, tmp_path_factory):
+    """Where mindtorch and then the bridge, built over it, are installed."""
+    if not torch.compiled_with_cxx11_abi():
+        pytest.skip("this PyTorch has the old strings of the C++ library")
+    prefix, build = tmp_path_factory.mktemp("prefix"), tmp_path_factory.mktemp("bridge")
+    run(cmake, "--install", program("mtprof").parent.parent, "--prefix", prefix)
+    run(cmake, "-G", "Ninja", "-S", project_root / "mindtorch" / "bridges" / "torch", "-B", build, search_path(torch, prefix))
+    run(cmake, "--build", build)
+    run(cmake, "--install", build, "--prefix", prefix)
+    return prefix
+
+
+def search_path(torch, *prefixes):
+    return "-DCMAKE_PREFIX_PATH=" + ";".join(map(str, [*prefixes, torch.utils.cmake_prefix_path]))
+
+
+def configure(torch, cmake, project_root, prefix, folder):
+    example = project_root / "examples" / "libtorch_train.cpp"
+    command = [cmake, "-G", "Ninja", "-S", HERE / "consumer", "-B", folder, f"-DPROGRAM={example}", search_path(torch, prefix)]
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True)
+
+
+def test_a_project_of_ones_own_trains_prints_a_table_and_writes_a_trace(torch, cmake, project_root, prefix, program, tmp_path):
+    configured = configure(torch, cmake, project_root, prefix, tmp_path)
+    assert configured.returncode == 0, configured.stderr
+    run(cmake, "--build", tmp_path)
+    done = run(tmp_path / "train", tmp_path / "trace.json")
     assert "aten::addmm" in done.stdout
     assert done.stderr == ""
     names = Counter(event["name"] for event in json.loads((tmp_path / "trace.json").read_text())["traceEvents"])
     assert names["forward"] == names["ProfilerStep#2"] * 3 == 3
     assert names["aten::addmm"] == 6
     assert names["AddmmBackward0"] == 6
-    subprocess.run([program("mtprof"), "validate", tmp_path / "trace.json"], check=True)
+    run(program("mtprof"), "validate", tmp_path / "trace.json")
+
+
+def test_a_bridge_for_another_libtorch_is_refused(torch, cmake, project_root, prefix, tmp_path):
+    shutil.copytree(prefix, tmp_path / "prefix", symlinks=True)
+    (component,) = (tmp_path / "prefix").glob("lib*/**/mindtorch-torch.cmake")
+    component.write_text(re.sub(r'VERSION_EQUAL "[^"]+"', 'VERSION_EQUAL "2.5.9"', component.read_text()))
+    configured = configure(torch, cmake, project_root, tmp_path / "prefix", tmp_path / "build")
+    assert configured.returncode != 0
+    assert "CMAKE_PREFIX_PATH leads to" in configured.stderr
+
+
+def test_a_missing_bridge_is_explained(torch, cmake, project_root, prefix, tmp_path):
+    shutil.copytree(prefix, tmp_path / "prefix", symlinks=True, ignore=shutil.ignore_patterns("mindtorch-torch*"))
+    configured = configure(torch, cmake, project_root, tmp_path / "prefix", tmp_path / "build")
+    assert configured.returncode != 0
+    assert "MINDTORCH_BUILD_TORCH_BRIDGE" in configured.stderr
