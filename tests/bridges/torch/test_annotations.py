@@ -39,6 +39,8 @@ def test_a_module_that_throws_ends_its_scope(torch):
 
 
 def test_overloads_are_named_when_asked_for(torch):
+    if torch.__version__ < (2, 7):
+        pytest.skip("torch tells the overload since 2.7")
     from mindtorch_v2.profiler import _ExperimentalConfig
 
     def program():
@@ -79,30 +81,3 @@ def test_compiled_functions_annotate_their_graphs_as_they_do_for_torch(torch):
     ours = profiled(lambda: compiled(x).backward())
     assert sum(compiled_annotations(theirs.events()).values()) > 0
     assert compiled_annotations(ours.events()) == compiled_annotations(theirs.events())
-
-
-def test_collectives_carry_the_parameters_that_torch_records(torch, tmp_path, read_trace):
-    distributed = torch.distributed
-    distributed.init_process_group("gloo", rank=0, world_size=1, init_method=f"file://{tmp_path}/store")
-    try:
-        x = torch.ones(16)
-        distributed.all_reduce(x)
-        cpu = [torch.profiler.ProfilerActivity.CPU]
-        with torch.profiler.profile(activities=cpu, record_shapes=True) as theirs:
-            distributed.all_reduce(x)
-        ours = profiled(lambda: distributed.all_reduce(x), record_shapes=True)
-    finally:
-        distributed.destroy_process_group()
-    for name, p in (("torch", theirs), ("ours", ours)):
-        p.export_chrome_trace(str(tmp_path / f"{name}.json"))
-
-    def collectives(name):
-        keys = ("Collective name", "dtype", "In msg nelems", "Out msg nelems", "Group size", "Process Group Name", "Input Dims")
-        return sorted(
-            (event.name, *(event.argument(key) for key in keys))
-            for event in read_trace(tmp_path / f"{name}.json").events
-            if "allreduce" in event.name or "all_reduce" in event.name or "comms" in event.name
-        )
-
-    assert collectives("torch")
-    assert collectives("ours") == collectives("torch")

@@ -3,6 +3,8 @@
 import threading
 from collections import Counter
 
+import pytest
+
 
 def profiled(program, **options):
     from mindtorch_v2.profiler import profile
@@ -52,11 +54,16 @@ def test_threads_that_were_alive_before_the_profile_are_recorded(torch):
     assert "aten::add" in names
 
 
-def test_the_fetching_of_a_dataloader_is_recorded_in_the_main_process(torch):
-    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.arange(8.0)), batch_size=2)
+@pytest.mark.parametrize(("workers", "iterator"), [(0, "_SingleProcessDataLoaderIter"), (2, "_MultiProcessingDataLoaderIter")])
+def test_the_fetching_of_a_dataloader_is_recorded_as_torch_records_it(torch, workers, iterator):
+    """Of worker processes, what the main process does to get their batches."""
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.arange(8.0)), batch_size=2, num_workers=workers)
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as theirs:
+        list(loader)
     names = Counter(event.name for event in profiled(lambda: list(loader)).events())
-    assert names["enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"] == 5
-    assert names["aten::stack"] == 4
+    assert names == Counter(event.name for event in theirs.events())
+    assert names[f"enumerate(DataLoader)#{iterator}.__next__"] == 5
+    assert (names["aten::stack"] == 4) == (workers == 0)
 
 
 def test_memory_that_another_thread_frees_is_reported_there(torch, tmp_path, read_trace):
