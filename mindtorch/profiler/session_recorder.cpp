@@ -2,6 +2,7 @@
 #include "mindtorch/profiler/session_recorder.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "mindtorch/profiler/status.h"
@@ -70,7 +71,11 @@ void SessionRecorder::toggle(Activity activity, bool on) {
 void SessionRecorder::mark_step(std::int64_t step) { session_->mark_step(step); }
 
 void SessionRecorder::open_step_scope(std::int64_t step) {
-  step_scope_ = record::NamedScope(fmt::format("ProfilerStep#{}", step), trace::EventKind::kStep);
+  // One name for all steps, since names live as long as the process: where it ends in '#', the reader of the log puts the link behind it.
+  static const record::NameId name = record::intern("ProfilerStep#");
+  step_scope_ = record::NamedScope(name, trace::EventKind::kStep);
+  if (record::Slot* slot = step_scope_.slot())
+    std::atomic_ref<std::uint64_t>(slot->link).store(static_cast<std::uint64_t>(step), std::memory_order_relaxed);
 }
 
 void SessionRecorder::close_step_scope() { step_scope_.close(); }

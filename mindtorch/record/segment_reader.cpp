@@ -1,6 +1,10 @@
 // Turns sealed segments into rows of a Recording.
 #include "mindtorch/record/segment_reader.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "mindtorch/record/names.h"
 #include "mindtorch/record/stack_provider.h"
 #include "mindtorch/trace/inputs.h"
@@ -30,6 +34,9 @@ struct ColumnPointers {
   std::uint8_t* flags;
 };
 
+// A step whose number is not in its name, which ends in '#', but in its link: a long run has many, and names live as long as the process.
+bool is_numbered(const Slot& slot) { return slot.kind == EventKind::kStep && name_text(slot.name).ends_with('#'); }
+
 // Fills one row from a slot. Returns false if the scope is still open.
 bool fill_row(Slot& slot, trace::EventIndex row, TickMapping& mapping, const ReadOptions& options, IdMaps& ids,
               const ColumnPointers& columns) {
@@ -45,6 +52,8 @@ bool fill_row(Slot& slot, trace::EventIndex row, TickMapping& mapping, const Rea
   columns.device[row] = slot.device;
   columns.kind[row] = slot.kind;
   columns.flags[row] = static_cast<std::uint8_t>(slot.flags | (open ? trace::kUnfinished : 0));
+  if (is_numbered(slot)) [[unlikely]]
+    columns.name[row] = ids.name(fmt::format("{}{}", name_text(slot.name), std::exchange(columns.link[row], 0)));
   return !open;
 }
 

@@ -56,7 +56,9 @@ void SessionCore::mark_step(std::uint64_t ticks, std::int64_t step) {
   steps_.push_back({ticks, step});
   // The running step and `keep_steps` whole ones before it.
   const auto kept = static_cast<std::size_t>(budget.keep_steps) + 1;
-  if (budget.keep_steps > 0 && steps_.size() > kept) window_start_.store(steps_[steps_.size() - kept].ticks, std::memory_order_relaxed);
+  if (budget.keep_steps == 0 || steps_.size() <= kept) return;
+  window_start_.store(steps_[steps_.size() - kept].ticks, std::memory_order_relaxed);
+  if (steps_.size() >= 2 * kept) steps_.erase(steps_.begin(), steps_.end() - static_cast<std::ptrdiff_t>(kept));
 }
 
 std::vector<TickStep> SessionCore::steps() const {

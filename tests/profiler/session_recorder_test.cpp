@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "mindtorch/record/names.h"
 #include "tests/profiler/fake_source.h"
 #include "tests/profiler/names_of.h"
 
@@ -36,6 +37,19 @@ TEST(SessionRecorder, StepScopesAreNamedAsInTorchAndAreOfTheirOwnKind) {
   ASSERT_THAT(names_of(recording), ElementsAre("ProfilerStep#7", "ProfilerStep#8"));
   EXPECT_EQ(recording.events.kind[0], EventKind::kStep);
   EXPECT_EQ(recording.events.flags[1] & trace::kUnfinished, 0) << "closed by stop";
+}
+
+TEST(SessionRecorder, TheStepsOfALongRunLeaveNoNamesBehind) {
+  SessionRecorder recorder({}, {Activity::kCpu}, {});
+  recorder.prepare();
+  recorder.start();
+  recorder.open_step_scope(1);
+  const std::size_t names = record::name_count();
+  for (int step = 2; step < 100; ++step) recorder.open_step_scope(step);
+  EXPECT_EQ(record::name_count(), names);
+  const trace::Recording recording = recorder.stop();
+  EXPECT_EQ(recording.name(98), "ProfilerStep#99");
+  EXPECT_EQ(recording.events.link[98], 0u);
 }
 
 TEST(SessionRecorder, FlagsReachTheSessionAndFlopsNeedShapes) {

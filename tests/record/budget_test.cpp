@@ -5,6 +5,7 @@
 
 #include "mindtorch/record/input_writer.h"
 #include "mindtorch/record/log_storage.h"
+#include "mindtorch/record/session_core.h"
 #include "tests/record/recorded.h"
 
 namespace mindtorch::record {
@@ -117,6 +118,14 @@ TEST_F(BudgetTest, KeepLastBoundsMemoryByTheWindowNotByTheRun) {
     if (step == 10) after_ten = session->bytes_in_use();
   }
   EXPECT_LE(session->bytes_in_use(), after_ten);
+}
+
+TEST_F(BudgetTest, KeepLastForgetsTheMarksOfStepsThatAreGone) {
+  SessionCore core({.budget = {.policy = Budget::Policy::kKeepLast, .keep_steps = 3}, .clock = &clock_});
+  for (int step = 0; step < 500; ++step) core.mark_step(static_cast<std::uint64_t>(10 * step), step);
+  EXPECT_LT(core.steps().size(), 8u);
+  EXPECT_EQ(core.steps().back().step, 499);
+  EXPECT_EQ(core.window_start(), 4960u) << "the running step and three before it";
 }
 
 TEST_F(BudgetTest, KeepLastWithoutStepsKeepsTheLastBytes) {
