@@ -187,7 +187,7 @@ COMPARISONS = "lt le gt ge".split()
 def python_type(text):
     """ "Tensor(a!)[]?" as Python writes it."""
     base = re.match(r"[A-Za-z]+", text)[0]
-    result = TYPES[base]
+    result = TYPES[base] + (" | None" if "?[" in text else "")
     if "[" in text:
         result = f"Sequence[{result}]" if base in ("Tensor", "bool") else f"{result} | Sequence[{result}]"
     return f"{result} | None" if text.endswith("?") else result

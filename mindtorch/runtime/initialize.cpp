@@ -25,6 +25,8 @@ void register_view_ops(Library& library);
 void register_slicing_ops(Library& library);
 void register_joining_ops(Library& library);
 void register_indexing_ops(Library& library);
+void register_advanced_indexing_ops(Library& library);
+void register_nonzero_ops(Library& library);
 void register_activation_ops(Library& library);
 void register_softmax_ops(Library& library);
 void register_loss_ops(Library& library);
@@ -61,6 +63,8 @@ void initialize_runtime() {
     register_slicing_ops(library);
     register_joining_ops(library);
     register_indexing_ops(library);
+    register_advanced_indexing_ops(library);
+    register_nonzero_ops(library);
     register_activation_ops(library);
     register_softmax_ops(library);
     register_loss_ops(library);

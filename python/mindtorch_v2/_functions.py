@@ -150,22 +150,7 @@ def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
 @_method
 def nonzero(input, *, as_tuple=False):
     """Where elements are not zero: a row of indices for each, or one tensor for each dimension."""
-    positions = _C.positions_of(input != 0 if input.dtype != _dtypes["bool"] else input)
-    positions = tuple(p.to(input.device) for p in positions)
-    return positions if as_tuple else _ops["stack"](positions, 1)
-
-
-@_method
-def masked_select(input, mask):
-    """The elements where the mask is true, as one dimension."""
-    shape = _broadcast_shape(input.shape, mask.shape)
-    return input.expand(shape)[mask.expand(shape)]
-
-
-def _broadcast_shape(a, b):
-    longest = max(len(a), len(b))
-    a, b = (1,) * (longest - len(a)) + tuple(a), (1,) * (longest - len(b)) + tuple(b)
-    return tuple(y if x == 1 else x for x, y in zip(a, b, strict=True))
+    return tuple(_ops["nonzero_numpy"](input)) if as_tuple else _ops["nonzero"](input)
 
 
 @_method
@@ -229,6 +214,12 @@ def broadcast_tensors(*tensors):
     for t in tensors:
         shape = _broadcast_shape(shape, t.shape)
     return tuple(t.expand(shape) for t in tensors)
+
+
+def _broadcast_shape(a, b):
+    longest = max(len(a), len(b))
+    a, b = (1,) * (longest - len(a)) + tuple(a), (1,) * (longest - len(b)) + tuple(b)
+    return tuple(y if x == 1 else x for x, y in zip(a, b, strict=True))
 
 
 # ---- other names ----

@@ -110,7 +110,7 @@ class Arguments {
     simdjson::dom::array list;
     if (spec["tensors"].get(list) != simdjson::SUCCESS) return tensor_of(spec, is_written);
     TensorVector result;
-    for (const element tensor : list) result.push_back(tensor_of(tensor, is_written));
+    for (const element tensor : list) result.push_back(tensor.is_null() ? Tensor() : tensor_of(tensor, is_written));
     return result;
   }
 

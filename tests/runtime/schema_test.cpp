@@ -57,6 +57,13 @@ TEST(Schema, ReadsEveryKindOfTypeAndDefault) {
   EXPECT_EQ(schema.results[1].name, "indices");
 }
 
+TEST(Schema, TellsAListOfOptionalTensorsFromAnOptionalList) {
+  const FunctionSchema schema = FunctionSchema::parse("aten::f(Tensor?[] a, Tensor[]? b) -> Tensor");
+  EXPECT_EQ(schema.arguments[0].type, (SchemaType{Base::kTensor, true, false, true}));
+  EXPECT_EQ(schema.arguments[1].type, (SchemaType{Base::kTensor, true, true, false}));
+  EXPECT_EQ(schema.str(), "aten::f(Tensor?[] a, Tensor[]? b) -> Tensor");
+}
+
 TEST(Schema, WritesWhatItRead) {
   for (const char* text : {"aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
                            "aten::max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",

@@ -90,7 +90,7 @@ class TorchCase:
         if isinstance(value, dict) and "float" in value:
             return float(value["float"])
         if isinstance(value, dict) and "tensors" in value:
-            return [self.tensor(spec, False) for spec in value["tensors"]]
+            return [spec and self.tensor(spec, False) for spec in value["tensors"]]
         if isinstance(value, dict):
             return self.tensor(value, argument.alias_info is not None and argument.alias_info.is_write)
         if value is not None and argument.name in ("dtype", "input_dtype"):

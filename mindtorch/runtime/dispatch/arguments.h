@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "mindtorch/record/input_writer.h"
+#include "mindtorch/runtime/dispatch/optional_tensor_list.h"
 #include "mindtorch/runtime/dispatch/schema.h"
 #include "mindtorch/runtime/tensor.h"
 
@@ -28,6 +29,7 @@ struct SchemaTypeOf;
 MINDTORCH_SCHEMA_TYPE(Tensor, SchemaType::Base::kTensor);
 MINDTORCH_SCHEMA_TYPE(OptionalTensor, SchemaType::Base::kTensor, false, true);
 MINDTORCH_SCHEMA_TYPE(TensorList, SchemaType::Base::kTensor, true);
+MINDTORCH_SCHEMA_TYPE(OptionalTensorList, SchemaType::Base::kTensor, true, false, true);
 MINDTORCH_SCHEMA_TYPE(TensorVector, SchemaType::Base::kTensor, true);
 MINDTORCH_SCHEMA_TYPE(Scalar, SchemaType::Base::kScalar);
 MINDTORCH_SCHEMA_TYPE(std::optional<Scalar>, SchemaType::Base::kScalar, false, true);
@@ -68,6 +70,8 @@ inline void add_keys(DispatchKeySet& keys, const OptionalTensor& tensor) {
 inline void add_keys(DispatchKeySet& keys, const TensorList& tensors) {
   for (const Tensor& tensor : tensors) add_keys(keys, tensor);
 }
+// The tensor that is indexed says where a call happens; an index may be elsewhere, and has no gradient.
+inline void add_keys(DispatchKeySet&, const OptionalTensorList&) {}
 
 // The first tensor says where a call happens; without tensors, a device argument does.
 struct CallDevice {
@@ -103,6 +107,10 @@ void each_tensor(const OptionalTensor& tensor, F&& f) {
 }
 template <class F>
 void each_tensor(const TensorList& tensors, F&& f) {
+  for (const Tensor& tensor : tensors) f(tensor);
+}
+template <class F>
+void each_tensor(const OptionalTensorList& tensors, F&& f) {
   for (const Tensor& tensor : tensors) f(tensor);
 }
 template <class F>

@@ -32,6 +32,9 @@ Tensor Unboxed<Tensor>::get(const FunctionSchema& schema, std::size_t argument, 
 TensorList Unboxed<TensorList>::get(const FunctionSchema& schema, std::size_t argument, const Value& value) {
   return expect<TensorVector>(schema, argument, value);
 }
+OptionalTensorList Unboxed<OptionalTensorList>::get(const FunctionSchema& schema, std::size_t argument, const Value& value) {
+  return expect<TensorVector>(schema, argument, value);
+}
 Scalar Unboxed<Scalar>::get(const FunctionSchema& schema, std::size_t argument, const Value& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
   if (const auto* boolean = std::get_if<bool>(&value)) return *boolean;

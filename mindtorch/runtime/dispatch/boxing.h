@@ -33,6 +33,7 @@ struct Unboxed;
   }
 MINDTORCH_UNBOX(Tensor);
 MINDTORCH_UNBOX(TensorList);
+MINDTORCH_UNBOX(OptionalTensorList);
 MINDTORCH_UNBOX(Scalar);
 MINDTORCH_UNBOX(std::int64_t);
 MINDTORCH_UNBOX(double);

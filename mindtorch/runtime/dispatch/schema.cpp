@@ -103,6 +103,7 @@ class Parser {
       until("]");  // int[2]: a fixed length is a promise to callers that one number means two
       expect(']');
       result.type.list = true;
+      result.type.optional_elements = result.type.optional;
       result.type.optional = accept('?');
     }
     return result;
@@ -207,7 +208,7 @@ std::string SchemaType::str() const {
   std::string text;
   for (const auto& [name, base_of_name] : kBaseNames)
     if (base_of_name == base) text = name;
-  if (list) text += "[]";
+  if (list) text += optional_elements ? "?[]" : "[]";
   if (optional) text += "?";
   return text;
 }

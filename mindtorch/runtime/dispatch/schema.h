@@ -27,7 +27,8 @@ struct SchemaType {
   };
   Base base = Base::kTensor;
   bool list = false;
-  bool optional = false;  // of the whole: int[]? is a list or None
+  bool optional = false;           // of the whole: int[]? is a list or None
+  bool optional_elements = false;  // Tensor?[]
   friend bool operator==(const SchemaType&, const SchemaType&) = default;
   std::string str() const;  // "int[]?"
 };

@@ -1,7 +1,7 @@
 // Parts of tensors: by position, by range, by index.
 #pragma once
 
-#include "mindtorch/runtime/tensor.h"
+#include "mindtorch/runtime/dispatch/optional_tensor_list.h"
 
 namespace mindtorch {
 
@@ -19,5 +19,16 @@ Tensor scatter(const Tensor& self, std::int64_t dim, const Tensor& index, const 
 Tensor scatter_add(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& src);
 Tensor tril(const Tensor& self, std::int64_t diagonal = 0);
 Tensor triu(const Tensor& self, std::int64_t diagonal = 0);
+
+// By tensors, one for each leading dimension: integers, or masks, which take as many dimensions as they have. An undefined one takes the
+// whole dimension. A mask is waited for.
+Tensor index(const Tensor& self, OptionalTensorList indices);
+Tensor index_put(const Tensor& self, OptionalTensorList indices, const Tensor& values, bool accumulate = false);
+Tensor index_put_(const Tensor& self, OptionalTensorList indices, const Tensor& values, bool accumulate = false);
+// The positions of elements that are not zero: a row for each, or a tensor for each dimension. Waits for them to be counted.
+Tensor nonzero(const Tensor& self);
+TensorVector nonzero_numpy(const Tensor& self);
+// The elements where a mask is true, as one dimension.
+Tensor masked_select(const Tensor& self, const Tensor& mask);
 
 }  // namespace mindtorch

@@ -123,13 +123,14 @@ bool to_integers(PyObject* object, std::vector<std::int64_t>& values) {
   return true;
 }
 
-bool to_tensors(PyObject* object, TensorVector& tensors) {
+bool to_tensors(PyObject* object, TensorVector& tensors, bool allows_none) {
   if (!is_sequence(object)) return false;
   tensors.clear();
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i) {
     PyObject* item = PySequence_Fast_GET_ITEM(object, i);
-    if (!is_tensor(item)) return false;
-    tensors.push_back(unwrap(item));
+    const bool is_none = allows_none && item == Py_None;
+    if (!is_none && !is_tensor(item)) return false;
+    tensors.push_back(is_none ? Tensor() : unwrap(item));
   }
   return true;
 }
@@ -157,7 +158,7 @@ bool Parameter::is_spelled(PyObject* name) const {
 }
 
 bool Parameter::convert_list(PyObject* object, Value& value) const {
-  if (type_.base == Base::kTensor) return to_tensors(object, value.emplace<TensorVector>());
+  if (type_.base == Base::kTensor) return to_tensors(object, value.emplace<TensorVector>(), type_.optional_elements);
   if (type_.base == Base::kBoolean) {
     if (!is_sequence(object)) return false;
     auto& flags = value.emplace<std::vector<std::int64_t>>();

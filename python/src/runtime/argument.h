@@ -55,6 +55,7 @@ bool to_real(PyObject* object, double& value);
 bool to_boolean(PyObject* object, bool& value);
 bool to_scalar(PyObject* object, Scalar& value);                        // int, float, bool; a tensor of one number
 bool to_integers(PyObject* object, std::vector<std::int64_t>& values);  // a list or tuple, or one integer
-bool to_tensors(PyObject* object, TensorVector& tensors);               // a list or tuple
+// A list or tuple; None is an undefined tensor where it is allowed.
+bool to_tensors(PyObject* object, TensorVector& tensors, bool allows_none = false);
 
 }  // namespace mindtorch::python

@@ -4,6 +4,7 @@
 #include <Python.h>
 
 #include "mindtorch/record/hooks.h"
+#include "mindtorch/runtime/tensor.h"
 
 namespace mindtorch::python {
 
@@ -20,6 +21,13 @@ class ReleasedGil {
  private:
   PyThreadState* state_;
 };
+
+// Whether other threads should run while an op works on the tensor: below this many elements it is over before one would have woken up.
+// Not while stacks are recorded: the interpreter's frames are read when ops start.
+inline bool is_worth_releasing(const Tensor& tensor) {
+  constexpr std::int64_t kLargeWork = 1 << 14;
+  return tensor.defined() && (tensor.numel() >= kLargeWork || !tensor.is_cpu()) && !record::wants(record::kStacks);
+}
 
 // For code that any thread may run, with or without the GIL.
 class HeldGil {

@@ -1,7 +1,8 @@
-// x[...] and x[...] = value: integers, slices, None and ... give views, tensors and masks go to advanced_index.
+// x[...] and x[...] = value: integers, slices, None and ... give views, tensors and masks are left to the ops that index.
 #include "mindtorch/runtime/functions.h"
-#include "python/src/runtime/advanced_index.h"
+#include "mindtorch/runtime/geometry.h"
 #include "python/src/runtime/argument.h"
+#include "python/src/runtime/gil.h"
 #include "python/src/runtime/python_error.h"
 #include "python/src/runtime/tensor_data.h"
 #include "python/src/runtime/tensor_object.h"
@@ -14,7 +15,7 @@ namespace {
 // A tensor narrowed down by the simple parts of an index, and the rest of it.
 struct Selection {
   Tensor view;
-  IndexTensors tensors;  // empty if the view is all
+  TensorVector indices;  // of the view, as index() takes them; empty if the view is all
 };
 
 bool is_index_tensor(PyObject* item) {
@@ -75,7 +76,7 @@ class Indexer {
       result_.view = result_.view.unsqueeze(dim_++);
     } else if (PyBool_Check(item)) {
       result_.view = result_.view.unsqueeze(dim_);
-      put(full({item == Py_True ? 1 : 0}, 0, {.dtype = kInt64}));
+      put(full({item == Py_True ? 1 : 0}, 0, {.dtype = kInt64}), 1);
     } else if (PySlice_Check(item)) {
       apply_slice(item);
     } else if (is_tensor(item)) {
@@ -109,72 +110,75 @@ class Indexer {
   void apply_tensor(const Tensor& index) {
     if (index.dtype() != kBool) {
       if (index.dim() == 0) return select(item_of(index).to_int());
-      return put(index);
+      return put(index, 1);
     }
     if (index.dim() == 0) {
       result_.view = result_.view.unsqueeze(dim_);
-      return put(full({item_of(index).to_bool() ? 1 : 0}, 0, {.dtype = kInt64}));
+      return put(full({item_of(index).to_bool() ? 1 : 0}, 0, {.dtype = kInt64}), 1);
     }
-    for (std::int64_t d = 0; d < index.dim(); ++d)
-      if (index.size(d) != result_.view.size(dim_ + d))
-        throw_error<OutOfRange>("Tensor.__getitem__",
-                                "The shape of the mask {} at index {} does not match the shape of the indexed tensor {} at index {}",
-                                to_string(index.sizes()), d, to_string(result_.view.sizes()), dim_ + d);
-    for (const Tensor& positions : positions_of(index)) put(positions);
+    put(index, index.dim());
   }
 
-  void put(const Tensor& index) {
-    result_.tensors.resize(static_cast<std::size_t>(dim_) + 1);
-    result_.tensors.back() = index;
-    ++dim_;
+  // An index of the next `dims` dimensions.
+  void put(const Tensor& index, std::int64_t dims) {
+    for (; covered_ < dim_; ++covered_) result_.indices.emplace_back();
+    result_.indices.push_back(index);
+    dim_ += dims;
+    covered_ = dim_;
   }
 
   Selection result_;
-  std::int64_t dim_ = 0;
+  std::int64_t dim_ = 0;      // of the view, that the next item is about
+  std::int64_t covered_ = 0;  // dimensions that the indices are about
 };
 
-PyObject* get_item(PyObject* self, PyObject* index) {
+Tensor indexed(const Selection& selection) {
+  const ReleasedGil released(is_worth_releasing(selection.view));
+  return index(selection.view, selection.indices);
+}
+
+PyObject* get_item(PyObject* self, PyObject* key) {
   return guarded([&] {
     const Tensor& tensor = unwrap(self);
-    const Selection selection = Indexer(tensor).apply(index);
-    if (!selection.tensors.empty()) return wrap(index_get(selection.view, selection.tensors));
+    const Selection selection = Indexer(tensor).apply(key);
+    if (!selection.indices.empty()) return wrap(indexed(selection));
     return wrap(selection.view.is_same(tensor) ? tensor.expand(tensor.sizes()) : selection.view);
   });
 }
 
-// x[mask] = number, the common case, needs no positions.
-bool fill_masked(const Tensor& self, PyObject* index, const Scalar& value) {
-  if (!is_tensor(index)) return false;
-  Tensor mask = unwrap(index);
-  if (mask.dtype() != kBool || mask.dim() == 0 || mask.dim() > self.dim() || mask.device() != self.device()) return false;
-  for (std::int64_t d = 0; d < mask.dim(); ++d)
-    if (mask.size(d) != self.size(d)) return false;
-  while (mask.dim() < self.dim()) mask = mask.unsqueeze(-1);
-  self.masked_fill_(mask, value);
-  return true;
+// A number as a tensor on the CPU, which every op takes.
+Tensor number_tensor(const Scalar& number, ScalarType type) {
+  const Tensor tensor = new_tensor({}, type, Device());
+  visit_types(type, [&]<class T>() { *tensor.data_ptr<T>() = number.to<T>(); });
+  return tensor;
 }
 
-int set_item(PyObject* self, PyObject* index, PyObject* value) {
+Tensor source_of(PyObject* value, const Tensor& self) {
+  if (!is_tensor(value)) return tensor_from_data(value, self.dtype(), self.device());
+  const Tensor& source = unwrap(value);
+  return source.dtype() == self.dtype() && (source.device() == self.device() || source.dim() == 0) ? source
+                                                                                                   : source.to(self.device(), self.dtype());
+}
+
+int set_item(PyObject* self, PyObject* key, PyObject* value) {
   return guarded(
       [&] {
         if (value == nullptr) throw_error<TypeMismatch>("Tensor.__delitem__", "Tensor does not support deleting items");
         const Tensor& tensor = unwrap(self);
+        const Selection selection = Indexer(tensor).apply(key);
         Scalar number;
         const bool is_number = !is_tensor(value) && to_scalar(value, number);
-        if (is_number && fill_masked(tensor, index, number)) return 0;
-        const Selection selection = Indexer(tensor).apply(index);
-        if (is_number && selection.tensors.empty()) {
+        if (!selection.indices.empty()) {
+          const Tensor source = is_number ? number_tensor(number, tensor.dtype()) : source_of(value, tensor);
+          const ReleasedGil released(is_worth_releasing(selection.view));
+          index_put_(selection.view, selection.indices, source);
+        } else if (is_number) {
           selection.view.fill_(number);
-          return 0;
-        }
-        Tensor source = is_number          ? full({}, number, {.dtype = tensor.dtype(), .device = tensor.device()})
-                        : is_tensor(value) ? unwrap(value)
-                                           : tensor_from_data(value, tensor.dtype(), tensor.device());
-        while (source.dim() > selection.view.dim() && selection.tensors.empty() && source.size(0) == 1) source = source.squeeze(0);
-        if (selection.tensors.empty())
+        } else {
+          Tensor source = is_tensor(value) ? unwrap(value) : source_of(value, tensor);
+          while (source.dim() > selection.view.dim() && source.size(0) == 1) source = source.squeeze(0);
           selection.view.copy_(source);
-        else
-          index_set(selection.view, selection.tensors, source);
+        }
         return 0;
       },
       -1);

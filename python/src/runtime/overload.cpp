@@ -10,19 +10,12 @@ namespace mindtorch::python {
 
 namespace {
 
-// Below this many elements a call is over before another thread would have woken up.
-constexpr std::int64_t kLargeWork = 1 << 14;
-
-bool is_large(const Tensor& tensor) { return tensor.defined() && (tensor.numel() >= kLargeWork || !tensor.is_cpu()); }
-
-// Whether other threads should run meanwhile. Not while stacks are recorded: the interpreter's frames are read when ops start.
-bool is_worth_releasing(std::span<const Value> values) {
-  if (record::wants(record::kStacks)) return false;
+bool is_any_worth_releasing(std::span<const Value> values) {
   for (const Value& value : values) {
-    if (const auto* tensor = std::get_if<Tensor>(&value); tensor != nullptr && is_large(*tensor)) return true;
+    if (const auto* tensor = std::get_if<Tensor>(&value); tensor != nullptr && is_worth_releasing(*tensor)) return true;
     if (const auto* tensors = std::get_if<TensorVector>(&value))
       for (const Tensor& tensor : *tensors)
-        if (is_large(tensor)) return true;
+        if (is_worth_releasing(tensor)) return true;
   }
   return false;
 }
@@ -135,7 +128,7 @@ bool Overload::bind(const CallArguments& arguments, std::span<Value> values, boo
 PyObject* Overload::call(std::span<Value> values, bool requires_grad) const {
   ValueVector result;
   {
-    const ReleasedGil released(is_worth_releasing(values));
+    const ReleasedGil released(is_any_worth_releasing(values));
     result = op_->call_boxed(values);
   }
   if (requires_grad) std::get<Tensor>(result[0]).requires_grad_();

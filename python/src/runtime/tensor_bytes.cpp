@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "mindtorch/runtime/functions.h"
-#include "python/src/runtime/advanced_index.h"
 #include "python/src/runtime/argument.h"
 #include "python/src/runtime/dtype_object.h"
 #include "python/src/runtime/python_error.h"
@@ -36,7 +35,6 @@ Tensor tensor_of_bytes(nb::bytes data, nb::handle dtype, const std::vector<std::
 void bind_tensor_data(nb::module_& module) {
   module.def("bytes_of", bytes_of, nb::arg("tensor"));
   module.def("tensor_of_bytes", tensor_of_bytes, nb::arg("data"), nb::arg("dtype"), nb::arg("sizes"));
-  module.def("positions_of", positions_of, nb::arg("mask"));
 }
 
 }  // namespace mindtorch::python

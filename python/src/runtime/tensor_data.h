@@ -22,7 +22,7 @@ Tensor tensor_from_buffer(PyObject* object);
 // Nested lists of Python numbers; a number for a tensor without dimensions.
 PyObject* to_list(const Tensor& tensor);
 
-// bytes_of, tensor_of_bytes, positions_of: what Python code needs to write tensors to files and to find elements.
+// bytes_of, tensor_of_bytes: what Python code needs to write tensors to files.
 void bind_tensor_data(nb::module_& module);
 
 // The only element, and the tensor in host memory. Other Python threads run while a device is waited for.

@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from .spec import BOOL, DTYPES, F32, F64, FLOATS, I32, I64, LAYOUTS, SHAPES, T, add, indices, values
+from .spec import BOOL, DTYPES, F32, F64, FLOATS, I32, I64, INF, LAYOUTS, NAN, SHAPES, T, add, indices, values
 
 ROOM = T((2, 3, 4), F64)
 FLAT = T((6,), F64)
@@ -130,6 +130,83 @@ add("index_select", T((0, 4), F64), 1, indices(1))
 add("index_select_backward", T((3, 2), F64), (3, 4), 1, indices(1, 1))
 add("gather_backward", T((2, 2), F64), T((2, 3), F64), 1, indices(2, 0, 1, 1, size=(2, 2)), False)
 add("_reshape_alias", FLAT, (2, 3), (3, 1))
+
+# ---- elements by several indices ----
+ROWS, COLUMNS, MASK = indices(2, 0, -1), indices(1, 1, 3), values(1, 0, 1, dtype=BOOL)
+BOARD = values(1, 0, 0, 1, 0, 1, 1, 0, 0, 0, 0, 1, dtype=BOOL, size=(3, 4))
+INDICES = (
+    [ROWS],
+    [None, COLUMNS],
+    [ROWS, COLUMNS],
+    [ROWS, None, indices(1, 0, 1)],
+    [None, COLUMNS, indices(1, 0, 1)],
+    [indices(0, 2, size=(2, 1)), COLUMNS],
+    [indices(1, size=())],
+    [indices(size=(0,))],
+    [indices(0, 1, dtype=I32), None],
+    [MASK],
+    [BOARD],
+    [MASK, indices(0, 3)],
+    [None, None, values(0, 1, dtype=BOOL)],
+    [values(0, 0, 0, dtype=BOOL)],
+    # What is no index.
+    [indices(3)],
+    [indices(-4), None],
+    [None, indices(-5)],
+    [ROWS, indices(0, 1)],
+    [MASK, indices(0, 1, 2)],
+    [values(1, 0, dtype=BOOL)],
+    [T((2,), F32)],
+    [ROWS, ROWS, indices(0), ROWS],
+    [BOARD, None, ROWS],
+)
+for index, layout in product(INDICES, LAYOUTS):
+    add("index.Tensor", T((3, 4, 2), F64, layout), index)
+for dtype in DTYPES:
+    add("index.Tensor", T((3, 4), dtype), [ROWS, COLUMNS])
+    add("index.Tensor", T((3, 4)), [values(1, 0, 1, dtype=dtype)])
+for shape, index in (((0, 3), [indices(0)]), ((0, 3), [indices(size=(0,))]), ((0, 3), [None, indices(1, 1)]), ((), [indices(0)])):
+    add("index.Tensor", T(shape, F64), index)
+for op, accumulate in product(("index_put", "index_put_", "_index_put_impl_"), (False, True)):
+    for layout in ("dense", "transposed", "gaps", "offset"):
+        for index, size in (
+            ([indices(2, 0)], (2, 4, 2)),
+            ([None, indices(1, 3)], (3, 2, 2)),
+            ([indices(2, 0), indices(1, 3)], (2, 2)),
+            ([indices(0, 1), None, indices(1, 0)], (2, 4)),
+            ([MASK], (2, 4, 2)),
+            ([BOARD], (5, 2)),
+            ([indices(size=(0,))], (4, 2)),
+        ):
+            add(op, T((3, 4, 2), F64, layout), index, T(size, F64), accumulate)
+            add(op, T((3, 4, 2), F64, layout), index, T((2,), F64, "gaps"), accumulate)
+        for index in ([BOARD], [MASK], [None, None, values(0, 1, dtype=BOOL)], [indices(1)]):
+            add(op, T((3, 4, 2), F64, layout), index, T((), F64), accumulate)
+            add(op, T((3, 4, 2), F64, layout), index, T((1,), F64), accumulate)
+    for index in INDICES[14:]:
+        add(op, T((3, 4, 2), F64), index, T((), F64), accumulate)
+    for size in ((3, 2), (5,), (4, 3, 2), (1, 2, 4, 2)):
+        add(op, T((3, 4, 2), F64), [indices(2, 0)], T(size, F64), accumulate)
+    for dtype in DTYPES:
+        add(op, T((3, 4), dtype), [indices(2, 0)], T((4,), dtype), accumulate)
+        add(op, T((3, 4)), [indices(2, 0)], T((4,), dtype), accumulate)
+    add(op, T((3,), F64), [indices(1, 1, -2)], T((3,), F64) if accumulate else T((), F64), accumulate)
+for dtype, layout in product(DTYPES, LAYOUTS):
+    add("nonzero", T((3, 4), dtype, layout, low=-1, high=2))
+for op in ("nonzero", "nonzero_numpy", "where"):
+    for shape in ((), (0,), (5,), (2, 3), (2, 0, 3), (2, 3, 4)):
+        add(op, T(shape, I64, low=-1, high=2))
+    add(op, values(NAN, INF, 0.0, -0.0, 1.0))
+for layout in LAYOUTS:
+    add("masked_select", T((3, 4), F64, layout), BOARD)
+    add("masked_select", T((3, 4), F64), T((3, 4), BOOL, layout))
+    add("masked_select", T((2, 3, 4), F64, layout), values(1, 0, 1, 1, dtype=BOOL))
+for shape in ((), (1,), (3, 1, 1), (0, 3, 4), (5,)):
+    add("masked_select", T(shape, F64), BOARD)
+add("masked_select", T(()), values(1, dtype=BOOL, size=()))
+for dtype in DTYPES:
+    add("masked_select", T((3, 4), dtype), BOARD)
+    add("masked_select", T((2,)), T((2,), dtype, low=0, high=2))
 
 GRID = indices(2, 0, 1, 1, size=(2, 2))
 for dim, layout in product((0, 1, -1, 2), LAYOUTS):

@@ -21,7 +21,7 @@ def encoded(value, random):
     if isinstance(value, T):
         return value.encoded(random)
     if isinstance(value, list):
-        return {"tensors": [tensor.encoded(random) for tensor in value]}
+        return {"tensors": [tensor and tensor.encoded(random) for tensor in value]}
     if isinstance(value, float) and not np.isfinite(value):
         return {"float": str(value)}
     return value

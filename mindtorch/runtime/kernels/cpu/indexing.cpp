@@ -32,6 +32,12 @@ void add_to(T& cell, T value) {
 template <class T, class F>
 void write_indexed(const LoopPlan<3>& plan, const IndexedDim& dim, std::string_view op, const F& f) {
   run_loop_serially(plan, [&](const std::array<char*, 3>& at, const std::array<std::int64_t, 3>& stride, std::int64_t n) {
+    if (stride[0] == sizeof(T) && stride[1] == 0 && stride[2] == sizeof(T)) {  // one index for a whole row
+      const std::int64_t index = checked(*reinterpret_cast<const std::int64_t*>(at[1]), dim.size, dim.dim, op);
+      auto* row = reinterpret_cast<T*>(at[0] + index * dim.stride);
+      for (std::int64_t i = 0; i < n; ++i) f(row[i], reinterpret_cast<const T*>(at[2])[i]);
+      return;
+    }
     for (std::int64_t i = 0; i < n; ++i) {
       const std::int64_t index = checked(*reinterpret_cast<const std::int64_t*>(at[1] + i * stride[1]), dim.size, dim.dim, op);
       f(*reinterpret_cast<T*>(at[0] + i * stride[0] + index * dim.stride), *reinterpret_cast<const T*>(at[2] + i * stride[2]));
@@ -73,6 +79,11 @@ void index_add(ScalarType type, void* out, const void* source, const std::int64_
 void gather(ScalarType type, const LoopPlan<3>& plan, const IndexedDim& dim) {
   visit_types(type, [&]<class T>() {
     run_loop(plan, [&](const std::array<char*, 3>& at, const std::array<std::int64_t, 3>& stride, std::int64_t n) {
+      if (stride[0] == sizeof(T) && stride[1] == 0 && stride[2] == sizeof(T)) {  // one index for a whole row
+        const std::int64_t index = checked(*reinterpret_cast<const std::int64_t*>(at[1]), dim.size, dim.dim, "aten::gather");
+        std::memcpy(at[0], at[2] + index * dim.stride, static_cast<std::size_t>(n) * sizeof(T));
+        return;
+      }
       for (std::int64_t i = 0; i < n; ++i) {
         const std::int64_t index =
             checked(*reinterpret_cast<const std::int64_t*>(at[1] + i * stride[1]), dim.size, dim.dim, "aten::gather");
@@ -88,6 +99,35 @@ void scatter(ScalarType type, const LoopPlan<3>& plan, const IndexedDim& dim) {
 
 void scatter_add(ScalarType type, const LoopPlan<3>& plan, const IndexedDim& dim) {
   visit_types(type, [&]<class T>() { write_indexed<T>(plan, dim, "aten::scatter_add", [](T& cell, T value) { add_to(cell, value); }); });
+}
+
+void add_offsets(const LoopPlan<2>& plan, const IndexedDim& dim, bool is_first) {
+  run_loop(plan, [&](const std::array<char*, 2>& at, const std::array<std::int64_t, 2>& stride, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      auto& offset = *reinterpret_cast<std::int64_t*>(at[0] + i * stride[0]);
+      const std::int64_t index = *reinterpret_cast<const std::int64_t*>(at[1] + i * stride[1]);
+      if (index < -dim.size || index >= dim.size)
+        throw_error<OutOfRange>("aten::index", "index {} is out of bounds for dimension {} with size {}", index, dim.dim, dim.size);
+      offset = (is_first ? 0 : offset) + (index < 0 ? index + dim.size : index) * dim.stride;
+    }
+  });
+}
+
+void count_nonzero(ScalarType type, std::int64_t* count, const void* in, std::int64_t n) {
+  visit_types(type, [&]<class T>() { *count = n - std::count(static_cast<const T*>(in), static_cast<const T*>(in) + n, T(0)); });
+}
+
+void nonzero(ScalarType type, std::int64_t* out, const void* in, const Extents& extents) {
+  std::int64_t numel = 1;
+  for (std::int64_t d = 0; d < extents.dims; ++d) numel *= extents.sizes[d];
+  visit_types(type, [&]<class T>() {
+    for (std::int64_t i = 0; i < numel; ++i) {
+      if (static_cast<const T*>(in)[i] == T(0)) continue;
+      std::int64_t rest = i;
+      for (std::int64_t d = extents.dims; d-- > 0; rest /= extents.sizes[d]) out[d] = rest % extents.sizes[d];
+      out += extents.dims;
+    }
+  });
 }
 
 void triangle(ScalarType type, void* out, const void* in, std::int64_t count, std::int64_t rows, std::int64_t columns,

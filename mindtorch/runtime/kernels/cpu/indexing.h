@@ -29,6 +29,20 @@ void gather(ScalarType type, const LoopPlan<3>& plan, const IndexedDim& dim);
 void scatter(ScalarType type, const LoopPlan<3>& plan, const IndexedDim& dim);
 void scatter_add(ScalarType type, const LoopPlan<3>& plan, const IndexedDim& dim);
 
+// Operands: offsets in bytes, index. An index of the dimension `dim`, which may count from the end, moves each offset; the first to do so
+// replaces what is there. With offsets in place of an index, gather and scatter read and write by several indices at once.
+void add_offsets(const LoopPlan<2>& plan, const IndexedDim& dim, bool is_first);
+
+// How many of n elements are not zero.
+void count_nonzero(ScalarType type, std::int64_t* count, const void* in, std::int64_t n);
+// Sizes of a contiguous tensor.
+struct Extents {
+  std::int64_t dims, sizes[kMaxDims];
+  void map_addresses(const AddressMap&) {}
+};
+// The position of each element that is not zero, as a row of `out`.
+void nonzero(ScalarType type, std::int64_t* out, const void* in, const Extents& extents);
+
 // Copies `count` matrices and sets what lies above (tril) or below (triu) the diagonal to zero.
 void triangle(ScalarType type, void* out, const void* in, std::int64_t count, std::int64_t rows, std::int64_t columns,
               std::int64_t diagonal, bool lower);
