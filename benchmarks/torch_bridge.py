@@ -72,7 +72,7 @@ def profilers(torch):
 
 
 def empty_callbacks(torch):
-    """A function that makes the context in which callbacks that do nothing are called."""
+    """A function that makes the context in which callbacks that do nothing are called, with the arguments of the op or without."""
     from mindtorch_v2.torch_bridge import compiler
 
     source = Path(__file__).parent / "libtorch" / "empty_callback.cpp"
@@ -81,8 +81,8 @@ def empty_callbacks(torch):
     library = ctypes.CDLL(str(out))
 
     @contextlib.contextmanager
-    def context():
-        library.start()
+    def context(inputs=False):
+        library.start(ctypes.c_bool(inputs))
         yield
         library.stop()
 
@@ -100,7 +100,8 @@ def microseconds_a_step(step, context):
 
 def compare_steps(torch, step):
     torchs, ours = profilers(torch)
-    contexts = {"plain": contextlib.nullcontext, "empty": empty_callbacks(torch)}
+    empty = empty_callbacks(torch)
+    contexts = {"plain": contextlib.nullcontext, "empty": empty, "empty shapes": lambda: empty(inputs=True)}
     for name, flags in FLAGS.items():
         contexts[f"torch {name}"] = lambda flags=flags: torchs(**flags)
         contexts[f"ours {name}"] = lambda flags=flags: ours(**flags)
@@ -116,6 +117,7 @@ def compare_steps(torch, step):
     added = {name: statistics.median(a - b for a, b in zip(values, times["plain"], strict=True)) for name, values in times.items()}
     note = f"added to a plain step of {plain:.0f} us, torch {torch.__version__}"
     report("floor_default", added["ours default"], "empty callback", added["empty"], "us/step", note)
+    report("floor_shapes", added["ours shapes"], "empty callback with arguments", added["empty shapes"], "us/step", note)
     for name in FLAGS:
         report(f"step_{name}", added[f"ours {name}"], "torch.profiler", added[f"torch {name}"], "us/step", note)
 

@@ -9,5 +9,6 @@ static at::CallbackHandle handle = at::INVALID_CALLBACK_HANDLE;
 static std::unique_ptr<at::ObserverContext> op_starts(const at::RecordFunction&) { return nullptr; }
 static void op_ends(const at::RecordFunction&, at::ObserverContext*) {}
 
-extern "C" void start() { handle = at::addGlobalCallback(at::RecordFunctionCallback(op_starts, op_ends)); }
+// With `inputs`, torch makes a list of the arguments of every op.
+extern "C" void start(bool inputs) { handle = at::addGlobalCallback(at::RecordFunctionCallback(op_starts, op_ends).needsInputs(inputs)); }
 extern "C" void stop() { at::removeCallback(handle); }

@@ -38,6 +38,21 @@ void write_side(ThreadLog* log, SideKind kind, std::uint32_t slot_index, Words..
   commit_side(log, at, kind, kWords, slot_index);
 }
 
+// The latest stack that this thread has captured, if it is of an event that ends in the call in which it began: as long as it is open, ops
+// called by it from the same frame need not look at the frames again.
+struct LatestStack {
+  std::uint64_t state = 0;
+  Slot* slot = nullptr;
+  std::uint64_t start = 0;
+  StackProvider::Innermost innermost;
+
+  bool is_of(const ThreadLog& log, const StackProvider::Innermost& now) const noexcept {
+    return slot != nullptr && innermost == now && state == log.state && slot >= log.segment_begin && slot < log.limit &&
+           slot->start == start && std::atomic_ref(slot->end).load(std::memory_order_relaxed) == 0;
+  }
+};
+constinit thread_local LatestStack latest_stack __attribute__((tls_model("initial-exec")));
+
 void add_attribute_word(Slot* slot, NameId key, trace::Attribute::Type type, std::int64_t bits) noexcept {
   if (slot == nullptr) return;
   ThreadLog* log = thread_log;
@@ -73,16 +88,24 @@ void set_stack_provider(StackProvider* it) {
 }
 StackProvider* stack_provider() { return provider.load(std::memory_order_acquire); }
 
-void capture_stack(Slot* slot) noexcept {
+void capture_stack(Slot* slot, Ends ends) noexcept {
   StackProvider* it = stack_provider();
   const bool wanted = slot->kind <= EventKind::kScope || slot->kind == EventKind::kModule;
   if (it == nullptr || !wanted) return;
   ThreadLog* log = thread_log;
+  const auto index = static_cast<std::uint32_t>(slot - log->segment_begin);
+  const StackProvider::Innermost innermost = it->innermost();
+  if (latest_stack.is_of(*log, innermost)) {
+    write_side(log, SideKind::kSameStack, index);
+    return;
+  }
+  latest_stack = {};
   std::int64_t* at = reserve_side(log, kMaxStackWords);
   if (at == nullptr) return;
   const std::size_t words = it->capture(reinterpret_cast<std::uint64_t*>(at + 1), kMaxStackWords);
-  if (words > 0)
-    commit_side(log, at, SideKind::kStack, static_cast<std::uint32_t>(words), static_cast<std::uint32_t>(slot - log->segment_begin));
+  if (words == 0) return;
+  commit_side(log, at, SideKind::kStack, static_cast<std::uint32_t>(words), index);
+  if (ends == Ends::kInCall && innermost.frame != nullptr) latest_stack = {log->state, slot, slot->start, innermost};
 }
 
 void NamedScope::close_elsewhere() noexcept {

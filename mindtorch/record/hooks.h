@@ -26,11 +26,18 @@ std::uint64_t clock_ticks_slow() noexcept;
 
 inline std::uint64_t ticks_for(std::uint64_t state) noexcept { return (state & kInlineTicks) != 0 ? hardware_ticks() : clock_ticks_slow(); }
 
+// When an event ends.
+enum class Ends : bool {
+  kAnytime,  // also on another thread, or never
+  kInCall,   // on this thread, before the call in which it began returns
+};
+
 // Stack capture of a slot just opened; called only under kStacks.
-void capture_stack(Slot* slot) noexcept;
+void capture_stack(Slot* slot, Ends ends) noexcept;
 
 // Opens a slot on this thread under `state` (non-zero). Null if refused; the refusal is counted.
-inline Slot* open_slot(std::uint64_t state, NameId name, EventKind kind, std::uint8_t flags, Device device, std::uint64_t link) noexcept {
+inline Slot* open_slot(std::uint64_t state, NameId name, EventKind kind, std::uint8_t flags, Device device, std::uint64_t link,
+                       Ends ends = Ends::kAnytime) noexcept {
   ThreadLog* log = thread_log;
   Slot* slot = log->next.load(std::memory_order_relaxed);
   if (log->state != state || slot == log->limit) [[unlikely]]
@@ -44,7 +51,7 @@ inline Slot* open_slot(std::uint64_t state, NameId name, EventKind kind, std::ui
   slot->start = ticks_for(state);
   log->next.store(slot + 1, std::memory_order_release);
   if ((state & kStacks) != 0) [[unlikely]]
-    capture_stack(slot);
+    capture_stack(slot, ends);
   return slot;
 }
 
@@ -62,7 +69,7 @@ class OpScope {
     const std::uint64_t state = current_state();
     if (state == 0) [[likely]]
       return;
-    slot_ = open_slot(state, name, kind, where.flags, where.device, link);
+    slot_ = open_slot(state, name, kind, where.flags, where.device, link, Ends::kInCall);
     state_ = state;
   }
   ~OpScope() {

@@ -72,12 +72,13 @@ void add_memory(const SideEntry& entry, trace::TrackId track, std::int64_t time_
   memory.total_reserved.push_back(entry.words[5]);
 }
 
-void read_side_entry(const SideEntry& entry, trace::EventIndex event, trace::TrackId track, TickMapping& mapping,
-                     const ReadOptions& options, IdMaps& ids, trace::Recording& out) {
+void read_side_entry(const SideEntry& entry, std::span<const std::int64_t> latest_stack, trace::EventIndex event, trace::TrackId track,
+                     TickMapping& mapping, const ReadOptions& options, IdMaps& ids, trace::Recording& out) {
   switch (entry.kind) {
     case SideKind::kInputs: out.inputs.add(event, ids.inputs(entry.words)); break;
-    case SideKind::kStack: {
-      const trace::StackId stack = ids.stack(entry.words);
+    case SideKind::kStack:
+    case SideKind::kSameStack: {
+      const trace::StackId stack = ids.stack(latest_stack);
       out.stacks.of_event.add(event, {&stack, 1});
       break;
     }
@@ -105,7 +106,7 @@ void read_side_entry(const SideEntry& entry, trace::EventIndex event, trace::Tra
 }
 
 constexpr bool belongs_to_event(SideKind kind) {
-  return kind == SideKind::kInputs || kind == SideKind::kStack || kind == SideKind::kAttribute;
+  return kind == SideKind::kInputs || kind == SideKind::kStack || kind == SideKind::kSameStack || kind == SideKind::kAttribute;
 }
 
 }  // namespace
@@ -179,10 +180,12 @@ void read_segment(const Segment& segment, trace::TrackId track, TickMapping& map
     ++row;
   }
   out.events.resize(row);
+  std::span<const std::int64_t> latest_stack;  // also of events that are left out
   for_each_side_entry(segment, [&](const SideEntry& entry) {
+    if (entry.kind == SideKind::kStack) latest_stack = entry.words;
     const trace::EventIndex event = row_of_slot.empty() ? first + entry.slot_index : row_of_slot[entry.slot_index];
     if (event == kLeftOut && belongs_to_event(entry.kind)) return;
-    read_side_entry(entry, event, track, mapping, options, ids, out);
+    read_side_entry(entry, latest_stack, event, track, mapping, options, ids, out);
   });
 }
 

@@ -17,7 +17,17 @@ struct SourcePlace {
 
 class StackProvider {
  public:
+  // A frame and the place where it is.
+  struct Innermost {
+    const void* frame = nullptr;  // null: unknown
+    const void* place = nullptr;
+    bool operator==(const Innermost&) const = default;
+  };
+
   virtual ~StackProvider() = default;
+  // Of the calling thread. As long as the code that a frame has called from one place does not return, whoever finds that frame innermost
+  // at that place has the same stack. Called as capture() is.
+  virtual Innermost innermost() noexcept { return {}; }
   // The caller's stack as at most `capacity` words, innermost frame first; returns how many were written. Called on the recording thread
   // while an event opens: must not throw, lock, allocate or open scopes.
   virtual std::size_t capture(std::uint64_t* words, std::size_t capacity) noexcept = 0;

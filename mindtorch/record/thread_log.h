@@ -17,6 +17,7 @@ enum class SideKind : std::uint8_t {
   kMemory = 4,     // ticks, address, bytes, device, total allocated, total reserved
   kMemoryTag = 5,  // ticks, address, category
   kLateEnd = 6,    // slot address, its start ticks, end ticks: a scope of another thread, closed here
+  kSameStack = 7,  // nothing: the stack is that of the latest kStack entry of the segment
 };
 
 struct LogStorage;  // segments, recycling, identity of the thread: thread_log.cpp
@@ -34,7 +35,7 @@ struct alignas(128) ThreadLog {
 
 // This thread's log; a shared, never attached one before the thread's first event. initial-exec: the library is loaded at start-up or takes
 // these few words from the static TLS surplus.
-extern thread_local ThreadLog* thread_log __attribute__((tls_model("initial-exec")));
+extern constinit thread_local ThreadLog* thread_log __attribute__((tls_model("initial-exec")));
 
 // Out of line, rare: attaches the thread to the session, starts a new segment, or refuses (null) and counts why.
 Slot* open_slow(std::uint64_t state, NameId name, EventKind kind, std::uint8_t flags, Device device, std::uint64_t link) noexcept;

@@ -1,5 +1,6 @@
 // Hosts, stack providers and the version of the hooks.
 #include "mindtorch/record/hooks.h"
+#include "mindtorch/record/log_storage.h"
 
 #include <gmock/gmock.h>
 
@@ -60,6 +61,86 @@ TEST_F(HooksTest, StacksAreCapturedForOpsAndScopesAndResolvedOnceEach) {
   }
   EXPECT_TRUE(recording.stacks.of_event.find(7).empty()) << "a step mark has no stack of its own";
   EXPECT_THAT(stacks.calls_, ElementsAre("begins", "resolved"));
+}
+
+// Has a call stack of its own, which the test changes.
+class OneFrame : public StackProvider {
+ public:
+  Innermost innermost() noexcept override { return innermost_; }
+  std::size_t capture(std::uint64_t* words, std::size_t) noexcept override {
+    words[0] = captured_++;
+    return 1;
+  }
+  std::vector<SourcePlace> resolve(std::span<const std::uint64_t> words) override { return {{"file", "f", static_cast<int>(words[0])}}; }
+
+  Innermost innermost_{this, nullptr};
+  std::uint64_t captured_ = 0;
+};
+
+class SharedStacks : public HooksTest {
+ protected:
+  void SetUp() override { set_stack_provider(&frames_); }
+  void TearDown() override { set_stack_provider(nullptr); }
+
+  // The stack of each event, by the number of its capture.
+  static std::vector<int> stacks_of(const trace::Recording& recording) {
+    std::vector<int> numbers;
+    for (trace::EventIndex i = 0; i < recording.events.size(); ++i) {
+      const auto stack = recording.stacks.of_event.find(i);
+      numbers.push_back(stack.empty() ? -1 : recording.stacks.frames[recording.stacks.frames_of(stack[0])[0]].line);
+    }
+    return numbers;
+  }
+
+  OneFrame frames_;
+};
+
+TEST_F(SharedStacks, OpsCalledByAnOpFromItsFrameHaveItsStack) {
+  auto session = started({.stacks = true});
+  for (int i = 0; i < 2; ++i) {
+    OpScope outer(intern("outer"));
+    { OpScope inner(intern("inner")); }
+    OpScope second(intern("second"));
+    OpScope innermost(intern("innermost"));
+  }
+  EXPECT_THAT(stacks_of(stopped(*session)), ElementsAre(0, 0, 0, 0, 1, 1, 1, 1));
+}
+
+TEST_F(SharedStacks, AnOtherFrameOrPlaceIsLookedAt) {
+  auto session = started({.stacks = true});
+  OpScope outer(intern("outer"));
+  { OpScope inner(intern("inner")); }
+  frames_.innermost_.place = this;
+  { OpScope elsewhere(intern("elsewhere")); }
+  frames_.innermost_.frame = &session;
+  { OpScope called(intern("called")); }
+  frames_.innermost_.frame = nullptr;
+  { OpScope unknown(intern("unknown")); }
+  { OpScope unknown(intern("unknown")); }
+  EXPECT_THAT(stacks_of(stopped(*session)), ElementsAre(0, 0, 1, 2, 3, 4));
+}
+
+TEST_F(SharedStacks, AScopeThatMayEndAnytimeSharesItsStackWithNobody) {
+  auto session = started({.stacks = true});
+  NamedScope scope("scope");
+  { NamedScope inner("inner"); }
+  OpScope op(intern("op"));
+  { NamedScope inside("inside"); }
+  EXPECT_THAT(stacks_of(stopped(*session)), ElementsAre(0, 1, 2, 2));
+}
+
+TEST_F(SharedStacks, EverySessionAndEverySegmentLooksForItself) {
+  for (int round = 0; round < 2; ++round) {
+    frames_.captured_ = 0;
+    auto session = started({.stacks = true});
+    OpScope outer(intern("outer"));
+    for (std::uint32_t i = 0; i < 3 * kSlotsPerSegment; ++i) OpScope inner(intern("inner"));
+    const std::vector<int> stacks = stacks_of(stopped(*session));
+    EXPECT_THAT(stacks, testing::Each(testing::Ge(0)));
+    EXPECT_EQ(stacks[0], 0);
+    EXPECT_EQ(stacks[1], 0);
+    EXPECT_GT(stacks.back(), 0);
+  }
 }
 
 TEST_F(HooksTest, WithoutTheFlagNoStackIsCaptured) {

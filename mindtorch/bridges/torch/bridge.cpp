@@ -5,6 +5,7 @@
 
 #include "mindtorch/bridges/torch/cpu_memory.h"
 #include "mindtorch/bridges/torch/op_callbacks.h"
+#include "mindtorch/bridges/torch/operators.h"
 #include "mindtorch/bridges/torch/session_listener.h"
 #include "mindtorch/record/foreign_host.h"
 
@@ -27,6 +28,7 @@ void session_stops() noexcept {
 }  // namespace
 
 const char* activate() noexcept {
+  watch_operators();
   return record::register_foreign_host({.name = "torch", .session_starts = session_starts, .session_stops = session_stops});
 }
 

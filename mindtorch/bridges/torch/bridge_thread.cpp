@@ -1,38 +1,36 @@
 // Making and ending a thread's part of the bridge.
 #include "mindtorch/bridges/torch/bridge_thread.h"
 
-#include <utility>
+#include <memory>
+#include <new>
 
 namespace mindtorch::torch_bridge {
 
-constinit thread_local BridgeThread* bridge_thread = nullptr;
-
 namespace {
 
+constinit BridgeThread nobody;
 constinit thread_local bool thread_is_ending = false;
 
-}  // namespace
-
 // Ends with the thread; ops that other thread-local destructors run after it are not recorded.
-struct BridgeThreadOwner {
-  BridgeThread* thread = nullptr;
-  BridgeThreadOwner() {}
-  ~BridgeThreadOwner() {
+struct Owner {
+  std::unique_ptr<BridgeThread> thread;
+  ~Owner() {
     thread_is_ending = true;
-    bridge_thread = nullptr;
-    delete thread;
+    bridge_thread = &nobody;
   }
 };
 
-BridgeThread* BridgeThread::make() noexcept {
-  if (thread_is_ending) return nullptr;
-  thread_local BridgeThreadOwner owner;
-  bridge_thread = owner.thread = new (std::nothrow) BridgeThread;
-  return bridge_thread;
-}
+}  // namespace
 
-BridgeThread::~BridgeThread() {
-  while (free_ != nullptr) ::operator delete(std::exchange(free_, free_->next));
+constinit thread_local BridgeThread* bridge_thread = &nobody;
+
+BridgeThread* BridgeThread::current() noexcept {
+  if (bridge_thread != &nobody) return bridge_thread;
+  if (thread_is_ending) return nullptr;
+  thread_local Owner owner;
+  owner.thread.reset(new (std::nothrow) BridgeThread);
+  if (owner.thread != nullptr) bridge_thread = owner.thread.get();
+  return owner.thread.get();
 }
 
 }  // namespace mindtorch::torch_bridge

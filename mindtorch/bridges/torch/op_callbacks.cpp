@@ -10,6 +10,7 @@
 
 #include "mindtorch/bridges/torch/bridge_thread.h"
 #include "mindtorch/bridges/torch/op_details.h"
+#include "mindtorch/bridges/torch/operators.h"
 #include "mindtorch/bridges/torch/thread_numbers.h"
 #include "mindtorch/record/hooks.h"
 
@@ -21,17 +22,6 @@ namespace mindtorch::torch_bridge {
 namespace {
 
 using record::EventKind;
-
-// What torch keeps for us from the start of an op to its end. Its memory is recycled by the thread: an op allocates nothing.
-class OpContext final : public at::ObserverContext {
- public:
-  OpContext(record::NameId name, EventKind kind) noexcept : scope(name, kind) {}
-  record::NamedScope scope;
-
-  static void* operator new(std::size_t) { return BridgeThread::take_block(); }
-  static void operator delete(void* block) noexcept { BridgeThread::give_block(block); }
-};
-static_assert(sizeof(OpContext) <= BridgeThread::kBlockBytes);
 
 EventKind kind_of(const at::RecordFunction& fn, const OpName& name) {
   switch (fn.scope()) {
@@ -46,12 +36,25 @@ std::uint64_t link_of(const at::RecordFunction& fn) {
   return trace::make_sequence_link(fn.seqNr(), forward == 0 ? 0 : thread_number_of(forward));
 }
 
-void set_link(record::Slot* slot, std::uint64_t link) { std::atomic_ref<std::uint64_t>(slot->link).store(link, std::memory_order_relaxed); }
-
 // torch gives the evaluation of a node the numbers of the node's own call, which starts right after it.
 void link_evaluation(BridgeThread& thread, const at::RecordFunction& fn, const OpName& name, record::Slot* slot) {
   record::Slot* evaluation = std::exchange(thread.evaluation, name.is_evaluation ? slot : nullptr);
-  if (evaluation != nullptr && fn.scope() == at::RecordScope::BACKWARD_FUNCTION) set_link(evaluation, slot->link);
+  if (evaluation != nullptr && fn.scope() == at::RecordScope::BACKWARD_FUNCTION)
+    std::atomic_ref<std::uint64_t>(evaluation->link).store(slot->link, std::memory_order_relaxed);
+}
+
+// What every call of an operator is: the next one, found by the address of its name, will not be asked.
+bool is_plain(const at::RecordFunction& fn, const OpName& name) {
+  return fn.scope() == at::RecordScope::FUNCTION && !name.is_evaluation && fn.forwardThreadId() == 0 && !fn.isNcclMeta();
+}
+
+// By its text. The address of an operator's name is remembered for as long as the operator stays.
+OpName name_of(BridgeThread& thread, const at::RecordFunction& fn) {
+  const std::uint32_t removed = operators_removed.load(std::memory_order_acquire);
+  if (std::exchange(thread.operators_removed, removed) != removed) thread.names.forget_addresses();
+  const OpName name = thread.names.of_text(fn.name());
+  if (is_plain(fn, name) && is_named_by_schema(fn)) thread.names.remember_address(fn.name(), name);
+  return name;
 }
 
 // The callbacks that are added now.
@@ -69,37 +72,82 @@ void admit(const BridgeThread& thread) {
     admission.apply();
 }
 
-// The first op of a thread in a session.
-void join(BridgeThread& thread, std::uint64_t state, std::uint64_t torch_thread) {
-  thread.state = state;
-  thread.evaluation = nullptr;
-  if ((state & record::kOneThread) != 0) admit(thread);
-  note_thread_number(torch_thread, record::thread_number());
+// An annotation may be an object that is ended in any order and on any thread: torch keeps its scope for us.
+struct FreeScope final : at::ObserverContext {
+  FreeScope(record::NameId name, EventKind kind) noexcept : scope(name, kind) {}
+  record::NamedScope scope;
+};
+
+// What lies on this thread's stack, close above the callback, ends on this thread and before whatever began before it.
+bool is_on_stack(const at::RecordFunction& fn) {
+  constexpr std::uintptr_t kClose = 16 * 1024;
+  return reinterpret_cast<std::uintptr_t>(&fn) - reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < kClose;
 }
 
+// Any op, with all that it may have.
+[[gnu::cold]] std::unique_ptr<at::ObserverContext> any_op_starts(BridgeThread& thread, const at::RecordFunction& fn) {
+  const OpName name = name_of(thread, fn);
+  std::unique_ptr<FreeScope> free_scope;
+  record::Slot* slot = nullptr;
+  if (is_on_stack(fn) && !thread.open_ops.is_full()) {
+    slot = record::open_slot(thread.state, name.id, kind_of(fn, name), 0, record::Device{}, link_of(fn), record::Ends::kInCall);
+    if (slot != nullptr) thread.open_ops.push(&fn, slot);
+  } else {
+    free_scope = std::make_unique<FreeScope>(name.id, kind_of(fn, name));
+    slot = free_scope->scope.slot();
+    if (slot != nullptr) std::atomic_ref<std::uint64_t>(slot->link).store(link_of(fn), std::memory_order_relaxed);
+  }
+  if (slot == nullptr) return nullptr;
+  link_evaluation(thread, fn, name, slot);
+  if ((thread.state & kDetails) != 0) record_details(fn, name, thread.state, slot);
+  if (fn.isNcclMeta()) record_collective(fn, slot);
+  return free_scope;
+}
+
+// The first op of a thread in a session.
+[[gnu::cold]] std::unique_ptr<at::ObserverContext> first_op_starts(std::uint64_t state, const at::RecordFunction& fn) {
+  BridgeThread* thread = state != 0 ? BridgeThread::current() : nullptr;
+  if (thread == nullptr) return nullptr;
+  thread->state = state;
+  thread->evaluation = nullptr;
+  thread->open_ops.forget_slots();
+  if ((state & record::kOneThread) != 0) admit(*thread);
+  note_thread_number(fn.threadId(), record::thread_number());
+  return any_op_starts(*thread, fn);
+}
+
+// Short on purpose: between two ops torch runs so much code that each line of this has to be fetched again.
 std::unique_ptr<at::ObserverContext> op_starts(const at::RecordFunction& fn) {
   const std::uint64_t state = record::current_state();
-  BridgeThread* thread = state != 0 ? BridgeThread::current() : nullptr;
-  if (thread == nullptr) [[unlikely]]
-    return nullptr;
-  if (thread->state != state) [[unlikely]]
-    join(*thread, state, fn.threadId());
-  const OpName name = thread->names.find(fn.name());
-  std::unique_ptr<OpContext> context(new OpContext(name.id, kind_of(fn, name)));
-  record::Slot* slot = context->scope.slot();
+  BridgeThread& thread = *bridge_thread;
+  if (thread.state != state) [[unlikely]]
+    return first_op_starts(state, fn);
+  const OpName* name = thread.names.at_address(fn.name());
+  if (name == nullptr || thread.operators_removed != operators_removed.load(std::memory_order_relaxed) || !is_on_stack(fn) ||
+      thread.open_ops.is_full()) [[unlikely]]
+    return any_op_starts(thread, fn);
+  record::Slot* slot = record::open_slot(state, name->id, EventKind::kOp, 0, record::Device{}, trace::make_sequence_link(fn.seqNr(), 0),
+                                         record::Ends::kInCall);
   if (slot == nullptr) [[unlikely]]
     return nullptr;
-  set_link(slot, link_of(fn));
-  link_evaluation(*thread, fn, name, slot);
+  thread.open_ops.push(&fn, slot);
+  thread.evaluation = nullptr;
   if ((state & kDetails) != 0) [[unlikely]]
-    record_details(fn, name, state, slot);
-  if (fn.isNcclMeta()) [[unlikely]]
-    record_collective(fn, slot);
-  return context;
+    record_details(fn, *name, state, slot);
+  return nullptr;
 }
 
-void op_ends(const at::RecordFunction&, at::ObserverContext* context) {
-  if (context != nullptr) static_cast<OpContext*>(context)->scope.close();
+[[gnu::cold]] void free_scope_ends(at::ObserverContext* context) { static_cast<FreeScope*>(context)->scope.close(); }
+
+void op_ends(const at::RecordFunction& fn, at::ObserverContext* context) {
+  if (context != nullptr) [[unlikely]]
+    return free_scope_ends(context);
+  BridgeThread& thread = *bridge_thread;
+  record::Slot* slot = thread.open_ops.pop(&fn);
+  // If the log has joined another session since, the slot is no longer ours.
+  if (slot == nullptr || record::thread_log->state != thread.state) [[unlikely]]
+    return;
+  std::atomic_ref<std::uint64_t>(slot->end).store(record::ticks_for(thread.state), std::memory_order_release);
 }
 
 // A thread's own callbacks can be removed by that thread alone. If a session is stopped elsewhere, they go when they are called next.

@@ -2,6 +2,8 @@
 #include "mindtorch/bridges/torch/op_inputs.h"
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
+#include <c10/core/UndefinedTensorImpl.h>
 
 #include <algorithm>
 #include <array>
@@ -18,49 +20,45 @@ using record::InputWriter;
 constexpr std::size_t kLongestScalarList = 30;
 
 // Torch has no sizes to show for the others.
-bool has_sizes(const at::Tensor& tensor) {
-  return tensor.defined() && !tensor.is_nested() && !tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides();
+bool has_sizes(const c10::TensorImpl& tensor) {
+  return &tensor != c10::UndefinedTensorImpl::singleton() && !tensor.is_nested() && !tensor.has_symbolic_sizes_strides();
 }
 
-trace::ScalarType type_of(const at::Tensor& tensor) { return static_cast<trace::ScalarType>(tensor.scalar_type()); }
-
-// Do the strides follow from the sizes? Narrower than is_contiguous(), which does not look at dimensions of size 1. A layout without
-// strides has none to tell.
-bool strides_are_implied(const at::Tensor& tensor) {
-  if (tensor.layout() != at::kStrided) return true;
-  const c10::IntArrayRef sizes = tensor.sizes(), strides = tensor.strides();
+// The strides, or null if they follow from the sizes. Narrower than is_contiguous(), which does not look at dimensions of size 1. A layout
+// without strides has none to tell.
+const std::int64_t* own_strides(const c10::TensorImpl& tensor, c10::IntArrayRef sizes) {
+  if (tensor.layout() != at::kStrided) return nullptr;
+  const std::int64_t* strides = tensor.strides().data();
   std::int64_t expected = 1;
   for (std::size_t i = sizes.size(); i-- > 0;) {
-    if (strides[i] != expected) return false;
+    if (strides[i] != expected) return strides;
     expected *= std::max<std::int64_t>(sizes[i], 1);
   }
-  return true;
+  return nullptr;
 }
 
-void write_tensor(InputWriter& writer, const at::Tensor& tensor) {
-  if (!has_sizes(tensor)) {
-    writer.none();
-    return;
-  }
-  const bool implied = strides_are_implied(tensor);
+trace::ScalarType type_of(const c10::TensorImpl& tensor) {
+  return static_cast<trace::ScalarType>(c10::typeMetaToScalarType(tensor.dtype()));
+}
+
+void write_tensor(InputWriter& writer, const c10::TensorImpl& tensor) {
+  if (!has_sizes(tensor)) return writer.none();
   const c10::IntArrayRef sizes = tensor.sizes();
-  writer.tensor(type_of(tensor), sizes.data(), implied ? nullptr : tensor.strides().data(), static_cast<std::uint32_t>(sizes.size()),
-                implied);
+  const std::int64_t* strides = own_strides(tensor, sizes);
+  writer.tensor(type_of(tensor), sizes.data(), strides, static_cast<std::uint32_t>(sizes.size()), strides == nullptr);
 }
 
-void write_tensors(InputWriter& writer, const c10::IValue& list) {
-  const auto values = list.toListRef();
+void write_tensors(InputWriter& writer, c10::ArrayRef<c10::IValue> values) {
   writer.tensor_list(static_cast<std::uint32_t>(values.size()));
   for (const c10::IValue& value : values) {
-    const at::Tensor& tensor = value.toTensor();
+    const c10::TensorImpl& tensor = *value.toTensor().unsafeGetTensorImpl();
     if (!has_sizes(tensor)) {
       writer.list_tensor(trace::ScalarType::kOther, nullptr, nullptr, 0, true);
       continue;
     }
-    const bool implied = strides_are_implied(tensor);
     const c10::IntArrayRef sizes = tensor.sizes();
-    writer.list_tensor(type_of(tensor), sizes.data(), implied ? nullptr : tensor.strides().data(), static_cast<std::uint32_t>(sizes.size()),
-                       implied);
+    const std::int64_t* strides = own_strides(tensor, sizes);
+    writer.list_tensor(type_of(tensor), sizes.data(), strides, static_cast<std::uint32_t>(sizes.size()), strides == nullptr);
   }
 }
 
@@ -91,9 +89,13 @@ void write_scalars(InputWriter& writer, c10::ArrayRef<c10::IValue> values) {
     writer.other();
 }
 
+// To ask a list for its type takes longer than to look at a number in it.
 void write_list(InputWriter& writer, const c10::IValue& list) {
   const auto values = list.toListRef();
-  if (values.size() <= kLongestScalarList && (values.empty() || values[0].isScalar()))
+  const bool has_numbers = !values.empty() && values[0].isScalar();
+  if (!has_numbers && list.isTensorList())
+    write_tensors(writer, values);
+  else if ((has_numbers || values.empty()) && values.size() <= kLongestScalarList)
     write_scalars(writer, values);
   else
     writer.other();
@@ -101,7 +103,7 @@ void write_list(InputWriter& writer, const c10::IValue& list) {
 
 void write_value(InputWriter& writer, const c10::IValue& value) {
   if (value.isTensor())
-    write_tensor(writer, value.toTensor());
+    write_tensor(writer, *value.unsafeToTensorImpl());
   else if (value.isInt())
     writer.integer(value.toInt());
   else if (value.isDouble())
@@ -110,8 +112,6 @@ void write_value(InputWriter& writer, const c10::IValue& value) {
     writer.boolean(value.toBool());
   else if (value.isNone())
     writer.none();
-  else if (value.isTensorList())
-    write_tensors(writer, value);
   else if (value.isList())
     write_list(writer, value);
   else

@@ -1,6 +1,8 @@
-// The way of a name that its address did not find.
+// Names found by their text.
 #include "mindtorch/bridges/torch/op_names.h"
 
+#include <algorithm>
+#include <cstring>
 #include <string_view>
 
 #include "mindtorch/record/names.h"
@@ -8,28 +10,37 @@
 namespace mindtorch::torch_bridge {
 namespace {
 
-// Length and the last bytes: names of one kind begin alike.
-std::size_t text_index(std::string_view text) noexcept {
+// Of the length and the last bytes: names of one kind begin alike.
+std::uint64_t hash_of(std::string_view text) noexcept {
   std::uint64_t tail = 0;
   const std::size_t bytes = text.size() < sizeof(tail) ? text.size() : sizeof(tail);
   std::memcpy(&tail, text.data() + text.size() - bytes, bytes);
-  return ((tail ^ text.size()) * 0x9E3779B97F4A7C15u) >> 55;
+  return (tail ^ text.size()) * 0x9E3779B97F4A7C15u;
 }
 
 }  // namespace
 
-OpName OpNameCache::find_by_text(const char* name) noexcept {
+const OpName* OpNameCache::at_address(const Group& group, const char* name) noexcept {
+  for (const ByAddress& entry : group)
+    if (entry.address == name) return &entry.name;
+  return nullptr;
+}
+
+void OpNameCache::remember_address(const char* name, const OpName& as) noexcept {
+  Group& group = by_address_[group_index(name)];
+  std::copy_backward(group.begin(), group.end() - 1, group.end());
+  group.front() = {name, as};
+}
+
+OpName OpNameCache::of_text(const char* name) noexcept {
   const std::string_view text(name);
-  ByText& known = by_text_[text_index(text)];
+  ByText& known = by_text_[hash_of(text) >> (64 - kTextBits)];
   if (text != known.text) {
     const record::NameId id = record::intern_cached(text);
     known = {
         record::name_text(id).c_str(),
         {id, text.starts_with("autograd::engine::evaluate_function: "), text.starts_with("ProfilerStep#"), text.starts_with("aten::")}};
   }
-  ByAddress& entry = by_address_[address_index(name)];
-  entry = {name, {}, known.text, known.name, text.size() >= kHead};
-  std::memcpy(entry.head, name, kHead);
   return known.name;
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "mindtorch/record/slot.h"
 
@@ -16,45 +16,42 @@ struct OpName {
   bool is_aten = false;        // aten::..., called through its schema: never with keyword values of the caller's
 };
 
-// By address first: the name of an operator lives in its schema, so that the address finds it. Other names are temporary copies that come
-// at any address: what the address finds is compared, and if it is another text, the text is looked up.
+// The name of an operator lives in its schema: its address finds it, and the text is not read. Other names are copies that come at any
+// address and are found by their text.
 class OpNameCache {
  public:
-  // `name` must be the text of a std::string: its first kHead bytes may be read whatever its length.
-  OpName find(const char* name) noexcept {
-    const ByAddress& entry = by_address_[address_index(name)];
-    if (entry.address == name && std::memcmp(entry.head, name, kHead) == 0 && (!entry.is_long || std::strcmp(entry.text, name) == 0))
-        [[likely]]
-      return entry.name;
-    return find_by_text(name);
+  // Null if the address is not remembered, or was pushed out by others.
+  const OpName* at_address(const char* name) const noexcept {
+    const Group& group = by_address_[group_index(name)];
+    if (group[0].address == name) [[likely]]
+      return &group[0].name;
+    return at_address(group, name);
   }
+  // For a text that stays where it is until forget_addresses().
+  void remember_address(const char* name, const OpName& as) noexcept;
+  void forget_addresses() noexcept { by_address_.fill({}); }
+
+  OpName of_text(const char* name) noexcept;
 
  private:
-  static constexpr std::size_t kEntries = 512;
-  static constexpr std::size_t kHead = 16;  // the least room that a std::string has
-
-  // Holds the head of the text, so that a short name is compared without touching other memory.
+  static constexpr int kGroupBits = 8, kTextBits = 9;
   struct ByAddress {
     const char* address = nullptr;
-    char head[kHead] = {};
+    OpName name;
+  };
+  using Group = std::array<ByAddress, 4>;  // a line of the cache; the latest comes first
+  struct ByText {
     const char* text = "";  // lives as long as the process
     OpName name;
-    bool is_long = false;  // longer than the head
-  };
-  struct ByText {
-    const char* text = "";
-    OpName name;
   };
 
-  static std::size_t address_index(const char* address) noexcept {
-    return (reinterpret_cast<std::uintptr_t>(address) * 0x9E3779B97F4A7C15u) >> 55;
+  static std::size_t group_index(const char* address) noexcept {
+    return (reinterpret_cast<std::uintptr_t>(address) * 0x9E3779B97F4A7C15u) >> (64 - kGroupBits);
   }
-  static_assert(kEntries == 512, "address_index() gives 9 bits");
+  static const OpName* at_address(const Group& group, const char* name) noexcept;
 
-  OpName find_by_text(const char* name) noexcept;
-
-  std::array<ByAddress, kEntries> by_address_;
-  std::array<ByText, kEntries> by_text_;
+  alignas(64) std::array<Group, std::size_t{1} << kGroupBits> by_address_;
+  std::array<ByText, std::size_t{1} << kTextBits> by_text_;
 };
 
 }  // namespace mindtorch::torch_bridge

@@ -25,6 +25,11 @@ std::string text_of(PyObject* text) {
 
 }  // namespace
 
+record::StackProvider::Innermost FrameStacks::innermost() noexcept {
+  PyThreadState* const thread = PyGILState_GetThisThreadState();
+  return thread != nullptr ? innermost_frame(thread) : Innermost{};
+}
+
 std::size_t FrameStacks::capture(std::uint64_t* words, std::size_t capacity) noexcept {
   PyThreadState* const thread = PyGILState_GetThisThreadState();
   if (thread == nullptr) return 0;

@@ -15,6 +15,7 @@ namespace mindtorch::python {
 // without the GIL; they take it when they need it.
 class FrameStacks final : public record::StackProvider {
  public:
+  Innermost innermost() noexcept override;
   std::size_t capture(std::uint64_t* words, std::size_t capacity) noexcept override;
   std::vector<record::SourcePlace> resolve(std::span<const std::uint64_t> words) override;
   void session_begins() override;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "mindtorch/record/stack_provider.h"
 #include "python/src/capture/seen_code.h"
 
 namespace mindtorch::python {
@@ -12,5 +13,8 @@ namespace mindtorch::python {
 // The frames of `thread`, which must be the calling thread's state, as words, innermost first, those of hidden code left out; returns how
 // many were written. Runs no Python code. Does not need the GIL if `seen` does not: nobody else changes the frames of a thread.
 std::size_t write_frames(PyThreadState* thread, SeenCode& seen, std::uint64_t* words, std::size_t capacity) noexcept;
+
+// The innermost of those frames, hidden or not; none where it cannot be had without making objects.
+record::StackProvider::Innermost innermost_frame(PyThreadState* thread) noexcept;
 
 }  // namespace mindtorch::python

@@ -1,4 +1,4 @@
-// What the bridge keeps for a thread: recycled blocks, and an end with the thread.
+// What the bridge keeps for a thread begins with its first op and ends with the thread.
 #include "mindtorch/bridges/torch/bridge_thread.h"
 
 #include <gtest/gtest.h>
@@ -17,22 +17,8 @@ TEST(BridgeThread, IsOneForEachThread) {
   EXPECT_NE(there, here);
 }
 
-TEST(BridgeThread, BlocksGivenBackAreTakenAgainLatestFirst) {
-  BridgeThread::current();
-  void* a = BridgeThread::take_block();
-  void* b = BridgeThread::take_block();
-  EXPECT_NE(a, b);
-  BridgeThread::give_block(a);
-  BridgeThread::give_block(b);
-  EXPECT_EQ(BridgeThread::take_block(), b);
-  EXPECT_EQ(BridgeThread::take_block(), a);
-  BridgeThread::give_block(a);
-  BridgeThread::give_block(b);
-}
-
-TEST(BridgeThread, ABlockMayComeBackOnAThreadThatNeverRanAnOp) {
-  void* block = BridgeThread::take_block();
-  std::thread([&] { BridgeThread::give_block(block); }).join();  // freed there: the leak checker would see it
+TEST(BridgeThread, HasJoinedNoSessionBeforeItsFirstOp) {
+  std::thread([] { EXPECT_EQ(bridge_thread->state, ~std::uint64_t{0}); }).join();
 }
 
 // Its destructor runs after that of the bridge's own part, which is made later.

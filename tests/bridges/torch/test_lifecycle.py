@@ -144,6 +144,20 @@ def test_autograd_threads_that_are_alive_at_stop_do_no_harm(torch, profile):
         thread.join()
 
 
+def test_an_operator_that_takes_the_place_of_another_is_recorded_under_its_own_name(torch, profile):
+    for number in range(20):
+        library = torch.library.Library("mindtorch_test", "DEF")
+        library.define(f"operator_{number:04}(Tensor x) -> Tensor")
+        library.impl(f"operator_{number:04}", lambda x: x.neg(), "CPU")
+        operator = getattr(torch.ops.mindtorch_test, f"operator_{number:04}")
+        with profile() as p:
+            operator(torch.ones(2))
+            operator(torch.ones(2))
+        names = [event.name for event in p.events() if "operator_" in event.name]
+        assert names == [f"mindtorch_test::operator_{number:04}"] * 2
+        library._destroy()
+
+
 def test_a_scope_may_end_on_another_thread(torch, profile):
     with profile() as p:
         scope = torch.profiler.record_function("handed over")

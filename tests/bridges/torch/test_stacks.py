@@ -54,6 +54,37 @@ def test_every_thread_has_its_own_stack(torch):
     assert {frames(event)[0][1] for event in events} == {"work"}
 
 
+def test_ops_called_by_an_op_have_its_stack(torch):
+    def program():
+        for size in (3, 4):
+            torch.nn.functional.linear(torch.ones(2, size), torch.ones(5, size))
+        torch.ones(3).to(torch.float64)
+
+    events = list(profiled(program).events())
+    children = [event for event in events if event.cpu_parent is not None]
+    assert len(children) > 8
+    for event in children:
+        assert event["stack"] == event.cpu_parent["stack"] != []
+
+
+def test_an_op_called_by_python_inside_of_an_op_shows_that_python(torch):
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(context, x):
+            return x.mul(2)
+
+        @staticmethod
+        def backward(context, gradient):
+            return gradient * 2
+
+    def program():
+        Double.apply(torch.ones(3, requires_grad=True))
+
+    events = {event.name: event for event in profiled(program).events()}
+    assert [function for _, function in frames(events["aten::mul"])][:3] == ["forward", "apply", "program"]
+    assert [function for _, function in frames(events["Double"])][:2] == ["apply", "program"]
+
+
 def test_stacks_are_right_in_one_profile_after_another(torch):
     for number in range(20):
         space = {"torch": torch}

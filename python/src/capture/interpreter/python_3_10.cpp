@@ -16,4 +16,10 @@ std::size_t write_frames(PyThreadState* thread, SeenCode& seen, std::uint64_t* w
   return count;
 }
 
+record::StackProvider::Innermost innermost_frame(PyThreadState* thread) noexcept {
+  const PyFrameObject* frame = thread->frame;
+  if (frame == nullptr) return {};
+  return {frame, PyBytes_AS_STRING(frame->f_code->co_code) + frame->f_lasti};
+}
+
 }  // namespace mindtorch::python

@@ -19,4 +19,10 @@ std::size_t write_frames(PyThreadState* thread, SeenCode& seen, std::uint64_t* w
   return count;
 }
 
+record::StackProvider::Innermost innermost_frame(PyThreadState* thread) noexcept {
+  const _PyInterpreterFrame* frame = thread->current_frame;
+  if (frame == nullptr) return {};
+  return {frame, frame->instr_ptr};
+}
+
 }  // namespace mindtorch::python

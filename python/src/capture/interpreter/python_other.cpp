@@ -24,4 +24,6 @@ std::size_t write_frames(PyThreadState* thread, SeenCode& seen, std::uint64_t* w
   return count;
 }
 
+record::StackProvider::Innermost innermost_frame(PyThreadState*) noexcept { return {}; }
+
 }  // namespace mindtorch::python
