@@ -15,7 +15,8 @@ function(mindtorch_install_library)
   # Headers that speak of another library's types are for the sources beside them; users would need that library.
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/mindtorch/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mindtorch FILES_MATCHING PATTERN "*.h"
           REGEX "/export/chrome/(json_value|argument_reader|input_reader|part_builder)\\.h$" EXCLUDE
-          REGEX "/bridges/torch/(bridge_thread|op_details|op_inputs|op_names)\\.h$" EXCLUDE)
+          PATTERN "bridges" EXCLUDE)
+  install(FILES ${PROJECT_SOURCE_DIR}/mindtorch/bridges/torch/bridge.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mindtorch/bridges/torch)
 
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/mindtorch-config.cmake.in ${PROJECT_BINARY_DIR}/mindtorch-config.cmake
                                 INSTALL_DESTINATION ${package_dir})
