@@ -53,7 +53,8 @@ def digest(torch) -> str:
     ours = include_folders()[-1] / "mindtorch"
     headers = [path for part in ("base", "trace", "record") for path in (ours / part).glob("*.h")]
     torchs = f"{torch.version.git_version} {torch.compiled_with_cxx11_abi()}"
-    text = hashlib.sha256(f"{platform.machine()} {recorder_library().name} {torchs}".encode())
+    recorder = recorder_library().name.removesuffix(" (deleted)")  # replaced by another build of it since this process has loaded it
+    text = hashlib.sha256(f"{platform.machine()} {recorder} {torchs}".encode())
     for path in [*sorted(headers), *sorted(source_folder().glob("*.h")), *sources(), _HERE / "compiler.py"]:
         text.update(path.name.encode())
         text.update(path.read_bytes())

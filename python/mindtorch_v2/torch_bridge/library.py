@@ -27,13 +27,13 @@ class Library:
 
 def load(torch) -> Library:
     version = str(torch.__version__)
-    path = layout.bridge_path(torch)
-    if not path.exists():
-        raise NotUsableError(_why_missing(version))
     try:
-        return Library(path, version)
+        path = layout.bridge_path(torch)
+        if path.exists():
+            return Library(path, version)
     except OSError as error:
         raise NotUsableError(f"the bridge cannot be loaded: {error}; rebuild it: {layout.BUILD_COMMAND}") from error
+    raise NotUsableError(_why_missing(version))
 
 
 def _why_missing(version: str) -> str:

@@ -96,6 +96,27 @@ def test_a_bridge_is_out_of_date_in_another_build_of_torch_or_of_ours(torch, mon
     assert len(digests) == 1 + len(others)
 
 
+def test_a_library_that_was_replaced_while_the_process_runs_makes_no_bridge_out_of_date(torch, monkeypatch):
+    from mindtorch_v2.torch_bridge import layout
+
+    digest = layout.digest.__wrapped__
+    before, path = digest(torch), layout.recorder_library()
+    monkeypatch.setattr(layout, "recorder_library", lambda: path.with_name(path.name.removesuffix(" (deleted)") + " (deleted)"))
+    assert digest(torch) == before
+
+
+def test_a_library_that_cannot_be_found_is_a_reason_and_no_error(torch, monkeypatch):
+    from mindtorch_v2.torch_bridge import layout, library
+
+    def missing():
+        raise FileNotFoundError("libmindtorch.so is not loaded")
+
+    monkeypatch.setattr(layout, "recorder_library", missing)
+    monkeypatch.setattr(layout, "digest", layout.digest.__wrapped__)
+    with pytest.raises(library.NotUsableError, match="libmindtorch.so is not loaded"):
+        library.load(torch)
+
+
 def test_an_up_to_date_bridge_is_not_built_again(torch, monkeypatch):
     from mindtorch_v2.torch_bridge import compiler, layout
 

@@ -40,4 +40,4 @@ def test_keeping_the_last_steps_holds_memory_constant(torch, training):
 def test_minutes_of_keeping_the_last_steps_hold_memory_constant(torch, training):
     sizes, _ = keep_last(torch, training("transformer"), steps=15_000, every=500)
     settled = sizes[5:]
-    assert max(settled) - settled[0] < 4096
+    assert max(settled) - settled[0] < 1024  # KiB; 100 bytes a step would be more
