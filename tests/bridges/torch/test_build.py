@@ -40,18 +40,18 @@ def test_a_missing_bridge_is_explained_with_the_command(torch, tmp_path):
 def test_the_bridge_of_another_torch_is_refused_with_the_command(torch, tmp_path):
     from mindtorch_v2.torch_bridge import layout
 
-    copy_bridge(torch, tmp_path / "torch-2.12.1" / layout.digest(torch))
+    copy_bridge(torch, tmp_path / "torch-2.5.1" / layout.digest(torch))
     answer = run("import torch;" + ASK, MINDTORCH_TORCH_BRIDGE_DIR=str(tmp_path))
-    assert answer.startswith(f"inactive: the bridge is built for PyTorch 2.12.1, this is {torch.__version__}; rebuild it: python -m")
+    assert answer.startswith(f"inactive: the bridge is built for PyTorch 2.5.1, this is {torch.__version__}; rebuild it: python -m")
 
 
 def test_a_bridge_in_the_folder_of_another_torch_is_refused_when_loaded(torch, tmp_path):
     from mindtorch_v2.torch_bridge import layout
 
-    copy_bridge(torch, tmp_path / "torch-2.12.1" / layout.digest(torch))
-    answer = run("import torch; torch.__version__ = '2.12.1';" + ASK, MINDTORCH_TORCH_BRIDGE_DIR=str(tmp_path))
+    copy_bridge(torch, tmp_path / "torch-2.5.1" / layout.digest(torch))
+    answer = run("import torch; torch.__version__ = '2.5.1';" + ASK, MINDTORCH_TORCH_BRIDGE_DIR=str(tmp_path))
     release = torch.__version__.partition("+")[0]
-    assert answer.startswith(f"inactive: the bridge was built for PyTorch {release}, this is 2.12.1; rebuild it: python -m")
+    assert answer.startswith(f"inactive: the bridge was built for PyTorch {release}, this is 2.5.1; rebuild it: python -m")
 
 
 def test_a_bridge_that_is_out_of_date_is_refused_with_the_command(torch, tmp_path):
