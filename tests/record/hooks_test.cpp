@@ -1,10 +1,10 @@
 // Hosts, stack providers and the version of the hooks.
 #include "mindtorch/record/hooks.h"
-#include "mindtorch/record/log_storage.h"
 
 #include <gmock/gmock.h>
 
 #include "mindtorch/record/host.h"
+#include "mindtorch/record/log_storage.h"
 #include "mindtorch/record/stack_provider.h"
 #include "tests/record/recorded.h"
 
