@@ -66,6 +66,18 @@ def test_ours_and_torchs_scopes_nest(torch):
     assert events["aten::ones"].cpu_parent.name == "inner"
 
 
+def test_ops_of_the_embedded_runtime_and_of_torch_are_in_one_recording(torch):
+    import mindtorch_v2
+
+    def program():
+        torch.ones(3).neg()
+        mindtorch_v2.ones(3).exp()
+        torch.ones(3).sin()
+
+    ops = [event.name for event in profiled(program).events() if event.name in ("aten::neg", "aten::exp", "aten::sin")]
+    assert ops == ["aten::neg", "aten::exp", "aten::sin"]
+
+
 def compiled_annotations(events):
     wanted = ("Torch-Compiled Region", "## Call CompiledFxGraph", "AOTDispatcher Runtime Wrapper", "TorchDynamo Cache Lookup", "Pregraph")
     return Counter(event.name.split(":")[0].split(" f")[0] for event in events if event.name.startswith(wanted))
