@@ -1,12 +1,14 @@
 """Our profiler on PyTorch against torch.profiler and against callbacks that do nothing, on the CPU, one thread, the same training step.
 
 Everything takes turns, round by round; times are those of the thread's own CPU clock; what a profiler adds to a plain step is compared.
+Each step is timed, and the slowest of the fastest fifth is what counts: whatever else the machine does only ever adds to a step.
 Prints one JSON object a line, as benchmarks/harness.h does. Without PyTorch it says so and ends.
 """
 
 import contextlib
 import ctypes
 import importlib.util
+import itertools
 import json
 import os
 import statistics
@@ -89,13 +91,14 @@ def empty_callbacks(torch):
     return context
 
 
-def microseconds_a_step(step, context):
+def step_times(step, context):
+    """Microseconds of each step but the first."""
     with context():
-        start = time.thread_time_ns()
-        for _ in range(STEPS):
+        marks = []
+        for _ in range(STEPS + 1):
             step()
-        elapsed = time.thread_time_ns() - start
-    return elapsed / STEPS / 1000
+            marks.append(time.thread_time_ns())
+    return [(after - before) / 1000 for before, after in itertools.pairwise(marks)]
 
 
 def compare_steps(torch, step):
@@ -110,11 +113,12 @@ def compare_steps(torch, step):
         names = list(contexts)
         turn = round_number % len(names)
         for name in names[turn:] + names[:turn]:
-            value = microseconds_a_step(step, contexts[name])
+            values = step_times(step, contexts[name])
             if round_number >= 0:
-                times[name].append(value)
-    plain = statistics.median(times["plain"])
-    added = {name: statistics.median(a - b for a, b in zip(values, times["plain"], strict=True)) for name, values in times.items()}
+                times[name] += values
+    fast = {name: statistics.quantiles(values, n=5)[0] for name, values in times.items()}
+    plain = fast["plain"]
+    added = {name: value - plain for name, value in fast.items()}
     note = f"added to a plain step of {plain:.0f} us, torch {torch.__version__}"
     report("floor_default", added["ours default"], "empty callback", added["empty"], "us/step", note)
     report("floor_shapes", added["ours shapes"], "empty callback with arguments", added["empty shapes"], "us/step", note)
