@@ -1,23 +1,16 @@
 // Making and ending a thread's part of the bridge.
 #include "mindtorch/bridges/torch/bridge_thread.h"
 
-#include <memory>
-#include <new>
+#include "mindtorch/base/thread_owned.h"
 
 namespace mindtorch::torch_bridge {
-
 namespace {
 
 constinit BridgeThread nobody;
-constinit thread_local bool thread_is_ending = false;
 
-// Ends with the thread; ops that other thread-local destructors run after it are not recorded.
-struct Owner {
-  std::unique_ptr<BridgeThread> thread;
-  ~Owner() {
-    thread_is_ending = true;
-    bridge_thread = &nobody;
-  }
+// Ops that thread-local destructors run after it has ended are not recorded.
+struct OwnedThread : BridgeThread {
+  ~OwnedThread() { bridge_thread = &nobody; }
 };
 
 }  // namespace
@@ -25,12 +18,9 @@ struct Owner {
 constinit thread_local BridgeThread* bridge_thread = &nobody;
 
 BridgeThread* BridgeThread::current() noexcept {
-  if (bridge_thread != &nobody) return bridge_thread;
-  if (thread_is_ending) return nullptr;
-  thread_local Owner owner;
-  owner.thread.reset(new (std::nothrow) BridgeThread);
-  if (owner.thread != nullptr) bridge_thread = owner.thread.get();
-  return owner.thread.get();
+  BridgeThread* thread = ThreadOwned<OwnedThread>::get();
+  if (thread != nullptr) bridge_thread = thread;
+  return thread;
 }
 
 }  // namespace mindtorch::torch_bridge

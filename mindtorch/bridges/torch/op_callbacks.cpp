@@ -36,11 +36,12 @@ std::uint64_t link_of(const at::RecordFunction& fn) {
   return trace::make_sequence_link(fn.seqNr(), forward == 0 ? 0 : thread_number_of(forward));
 }
 
+void set_link(record::Slot* slot, std::uint64_t link) { std::atomic_ref<std::uint64_t>(slot->link).store(link, std::memory_order_relaxed); }
+
 // torch gives the evaluation of a node the numbers of the node's own call, which starts right after it.
 void link_evaluation(BridgeThread& thread, const at::RecordFunction& fn, const OpName& name, record::Slot* slot) {
   record::Slot* evaluation = std::exchange(thread.evaluation, name.is_evaluation ? slot : nullptr);
-  if (evaluation != nullptr && fn.scope() == at::RecordScope::BACKWARD_FUNCTION)
-    std::atomic_ref<std::uint64_t>(evaluation->link).store(slot->link, std::memory_order_relaxed);
+  if (evaluation != nullptr && fn.scope() == at::RecordScope::BACKWARD_FUNCTION) set_link(evaluation, slot->link);
 }
 
 // What every call of an operator is: the next one, found by the address of its name, will not be asked.
@@ -95,7 +96,7 @@ bool is_on_stack(const at::RecordFunction& fn) {
   } else {
     free_scope = std::make_unique<FreeScope>(name.id, kind_of(fn, name));
     slot = free_scope->scope.slot();
-    if (slot != nullptr) std::atomic_ref<std::uint64_t>(slot->link).store(link_of(fn), std::memory_order_relaxed);
+    if (slot != nullptr) set_link(slot, link_of(fn));
   }
   if (slot == nullptr) return nullptr;
   link_evaluation(thread, fn, name, slot);

@@ -40,11 +40,12 @@ def _find(module):
     return found  # which is no longer in _known if the session ends here
 
 
-def _call(module, name=None):
+def _call(module):
+    """The scope of a call, ours or torch's: both hosts have one count of the modules of a class."""
     known = _known.get(id(module))
     if known is None or known.reference() is not module:
         known = _find(module)
-    return _module_scope(name or known.called(module), known.path)
+    return _module_scope(known.called(module), known.path)
 
 
 def start():

@@ -1,7 +1,6 @@
 """Calls of torch's nn.Modules as scopes, named as torch names them: "nn.Module: Linear_0"."""
 
 import threading
-import weakref
 
 
 class ModuleCalls:
@@ -9,16 +8,12 @@ class ModuleCalls:
 
     def __init__(self):
         self._hooks = []
-        self._names = weakref.WeakKeyDictionary()
-        self._seen = {}  # class name -> instances seen
         self._thread = threading.local()
 
     def start(self) -> None:
         from torch.nn.modules import module
 
         self.stop()
-        self._names.clear()
-        self._seen.clear()
         self._hooks = [
             module.register_module_forward_pre_hook(self._enter),
             module.register_module_forward_hook(self._exit, always_call=True),
@@ -33,7 +28,7 @@ class ModuleCalls:
     def _enter(self, module, _inputs) -> None:
         from mindtorch_v2.profiler._modules import _call
 
-        scope = _call(module, self._name(module))
+        scope = _call(module)
         scope.__enter__()
         self._stack().append(scope)
 
@@ -48,12 +43,3 @@ class ModuleCalls:
         except AttributeError:
             self._thread.stack = []
             return self._thread.stack
-
-    def _name(self, module) -> str:
-        name = self._names.get(module)
-        if name is None:
-            kind = type(module).__name__
-            number = self._seen.get(kind, 0)
-            self._seen[kind] = number + 1
-            name = self._names[module] = f"nn.Module: {kind}_{number}"
-        return name
