@@ -32,8 +32,10 @@ class ThreadOwned {
     return value_ = new (std::nothrow) T;
   }
 
+  // NOLINTBEGIN(readability-identifier-naming): clang-tidy takes members of a template that are constinit for variables.
   static inline constinit thread_local T* value_ = nullptr;
   static inline constinit thread_local bool ended_ = false;
+  // NOLINTEND(readability-identifier-naming)
 };
 
 }  // namespace mindtorch
