@@ -11,6 +11,7 @@ import importlib.util
 import itertools
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -109,10 +110,11 @@ def compare_steps(torch, step):
         contexts[f"torch {name}"] = lambda flags=flags: torchs(**flags)
         contexts[f"ours {name}"] = lambda flags=flags: ours(**flags)
     times = {name: [] for name in contexts}
+    order = random.Random(0)
     for round_number in range(-1, ROUNDS):
         names = list(contexts)
-        turn = round_number % len(names)
-        for name in names[turn:] + names[:turn]:
+        order.shuffle(names)  # no profiler always works on what the same one left behind
+        for name in names:
             values = step_times(step, contexts[name])
             if round_number >= 0:
                 times[name] += values

@@ -192,19 +192,15 @@ void ThreadAdmission::apply() const noexcept {
   if (thread_log->storage != nullptr) thread_log->storage->admitted_generation = generation_of(state_);
 }
 
-bool InputWriter::grow(std::size_t words) noexcept {
-  if (begin_ == nullptr) return false;
-  const std::int64_t* old = begin_;
-  const auto written = static_cast<std::size_t>(at_ - begin_);
-  at_ = limit_ = nullptr;
+InputWriter::Row InputWriter::moved(ThreadLog* log, Row row, std::size_t words) noexcept {
+  if (row.begin == nullptr) return {};
+  const auto written = static_cast<std::size_t>(row.at - row.begin);
   // A new chunk holds the longest entry there can be; asking for a longer one counts the row as refused.
   const bool fits = written + words <= kWordsPerSideChunk;
-  begin_ = reserve_side_slow(log_, fits ? kMaxSideWords : kMaxSideWords + 1);
-  if (begin_ == nullptr) return false;
-  std::copy_n(old, written, begin_);
-  at_ = begin_ + written;
-  limit_ = log_->side_limit;
-  return true;
+  std::int64_t* begin = reserve_side_slow(log, fits ? kMaxSideWords : kMaxSideWords + 1);
+  if (begin == nullptr) return {};
+  std::copy_n(row.begin, written, begin);
+  return {begin, begin + written, log->side_limit};
 }
 
 }  // namespace mindtorch::record

@@ -18,15 +18,15 @@ class InputWriter {
   explicit InputWriter(const Scope& scope) noexcept : InputWriter(scope.slot()) {}
   explicit InputWriter(Slot* slot) noexcept : log_(thread_log), slot_(slot) {
     if (slot == nullptr) return;
-    begin_ = reserve_side(log_, kUsualWords);
-    if (begin_ == nullptr) return;
-    at_ = begin_ + 2;  // the header and the number of arguments come last
-    limit_ = log_->side_limit;
+    row_.begin = reserve_side(log_, kUsualWords);
+    if (row_.begin == nullptr) return;
+    row_.at = row_.begin + 2;  // the header and the number of arguments come last
+    row_.limit = log_->side_limit;
   }
   ~InputWriter() {
-    if (begin_ == nullptr) return;
-    begin_[1] = arguments_;
-    commit_side(log_, begin_, SideKind::kInputs, static_cast<std::uint32_t>(at_ - begin_ - 1),
+    if (row_.begin == nullptr) return;
+    row_.begin[1] = arguments_;
+    commit_side(log_, row_.begin, SideKind::kInputs, static_cast<std::uint32_t>(row_.at - row_.begin - 1),
                 static_cast<std::uint32_t>(slot_ - log_->segment_begin));
   }
   InputWriter(const InputWriter&) = delete;
@@ -42,7 +42,7 @@ class InputWriter {
   void list_tensor(trace::ScalarType dtype, const std::int64_t* sizes, const std::int64_t* strides, std::uint32_t ndim,
                    bool contiguous) noexcept {
     if (!make_room(1 + 2 * std::size_t{ndim})) return;
-    *at_++ = trace::make_input_header(trace::Input::Kind::kTensor, ndim, dtype, contiguous);
+    *row_.at++ = trace::make_input_header(trace::Input::Kind::kTensor, ndim, dtype, contiguous);
     put(sizes, ndim);
     if (!contiguous) put(strides, ndim);
   }
@@ -50,10 +50,17 @@ class InputWriter {
   void real(double value) noexcept { pair(trace::Input::Kind::kDouble, std::bit_cast<std::int64_t>(value)); }
   void boolean(bool value) noexcept { pair(trace::Input::Kind::kBool, value ? 1 : 0); }
   void text(std::string_view value) noexcept { pair(trace::Input::Kind::kText, intern_cached(value)); }
-  void integers(const std::int64_t* values, std::uint32_t count) noexcept { list(trace::Input::Kind::kIntList, values, count); }
-  // 0 and 1.
-  void booleans(const std::int64_t* values, std::uint32_t count) noexcept { list(trace::Input::Kind::kBoolList, values, count); }
-  void reals(const double* values, std::uint32_t count) noexcept { list(trace::Input::Kind::kDoubleList, values, count); }
+  void integers(const std::int64_t* values, std::uint32_t count) noexcept {
+    numbers(trace::Input::Kind::kIntList, count, [values](std::uint32_t i) { return values[i]; });
+  }
+  // A list of that kind; number_at(i) is its number (a truth value is 0 or 1) and does not throw.
+  template <class NumberAt>
+  void numbers(trace::Input::Kind kind, std::uint32_t count, NumberAt&& number_at) noexcept {
+    ++arguments_;
+    if (!make_room(1 + std::size_t{count})) return;
+    *row_.at++ = trace::make_input_header(kind, count);
+    for (std::uint32_t i = 0; i < count; ++i) *row_.at++ = std::bit_cast<std::int64_t>(number_at(i));
+  }
   void none() noexcept { header(trace::make_input_header(trace::Input::Kind::kNone)); }
   void other() noexcept { header(trace::make_input_header(trace::Input::Kind::kOther)); }
 
@@ -61,39 +68,39 @@ class InputWriter {
   // Enough for two tensors of four dimensions, so that most rows are checked for room once.
   static constexpr std::uint32_t kUsualWords = 24;
 
-  bool make_room(std::size_t words) noexcept { return static_cast<std::size_t>(limit_ - at_) >= words || grow(words); }
-  // Moves the row begun to a new chunk; false (and the row is lost and counted) if it cannot hold `words` more either.
-  bool grow(std::size_t words) noexcept;
+  // The words of the row so far and the room after them; all null when the row is lost.
+  struct Row {
+    std::int64_t* begin = nullptr;  // header word of the entry
+    std::int64_t* at = nullptr;
+    std::int64_t* limit = nullptr;
+  };
 
-  template <class Word>
-  void put(const Word* values, std::uint32_t count) noexcept {
-    static_assert(sizeof(Word) == sizeof(std::int64_t));
-    for (std::uint32_t i = 0; i < count; ++i) at_[i] = std::bit_cast<std::int64_t>(values[i]);
-    at_ += count;
+  bool make_room(std::size_t words) noexcept {
+    if (static_cast<std::size_t>(row_.limit - row_.at) >= words) [[likely]]
+      return true;
+    row_ = moved(log_, row_, words);
+    return row_.begin != nullptr;
+  }
+  // The row in a new chunk; lost (and counted) if that cannot hold `words` more either. By value, so that a writer lives in registers.
+  static Row moved(ThreadLog* log, Row row, std::size_t words) noexcept;
+
+  void put(const std::int64_t* values, std::uint32_t count) noexcept {
+    for (std::uint32_t i = 0; i < count; ++i) row_.at[i] = values[i];
+    row_.at += count;
   }
   void header(std::int64_t word) noexcept {
     ++arguments_;
-    if (make_room(1)) *at_++ = word;
+    if (make_room(1)) *row_.at++ = word;
   }
   void pair(trace::Input::Kind kind, std::int64_t value) noexcept {
     ++arguments_;
     if (!make_room(2)) return;
-    *at_++ = trace::make_input_header(kind);
-    *at_++ = value;
+    *row_.at++ = trace::make_input_header(kind);
+    *row_.at++ = value;
   }
-  template <class Word>
-  void list(trace::Input::Kind kind, const Word* values, std::uint32_t count) noexcept {
-    ++arguments_;
-    if (!make_room(1 + std::size_t{count})) return;
-    *at_++ = trace::make_input_header(kind, count);
-    put(values, count);
-  }
-
   ThreadLog* log_;
   Slot* slot_;
-  std::int64_t* begin_ = nullptr;  // header word of the entry; null when the row is lost
-  std::int64_t* at_ = nullptr;
-  std::int64_t* limit_ = nullptr;
+  Row row_;
   std::int64_t arguments_ = 0;
 };
 

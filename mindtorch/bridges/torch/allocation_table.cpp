@@ -1,6 +1,7 @@
 // Linear probing; a removal closes the gap, so that no marks of dead entries pile up.
 #include "mindtorch/bridges/torch/allocation_table.h"
 
+#include <mutex>
 #include <utility>
 
 namespace mindtorch::torch_bridge {
@@ -27,7 +28,7 @@ void AllocationTable::Part::grow() {
 }
 
 bool AllocationTable::Part::insert(std::uintptr_t address, std::uint64_t hash, std::size_t bytes) noexcept try {
-  std::lock_guard lock(mutex_);
+  std::lock_guard guard(lock_);
   if (2 * (used_ + 1) > entries_.size()) grow();
   Entry& entry = entries_[find(address, hash)];
   if (entry.address == 0) ++used_;
@@ -38,7 +39,7 @@ bool AllocationTable::Part::insert(std::uintptr_t address, std::uint64_t hash, s
 }
 
 std::size_t AllocationTable::Part::remove(std::uintptr_t address, std::uint64_t hash) noexcept {
-  std::lock_guard lock(mutex_);
+  std::lock_guard guard(lock_);
   if (used_ == 0) return 0;
   const std::size_t mask = entries_.size() - 1;
   std::size_t gap = find(address, hash);

@@ -2,12 +2,25 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
+#include <thread>
 #include <vector>
 
 namespace mindtorch::torch_bridge {
+
+// Held for a few nanoseconds, and seldom wanted by two: a third of the price of a std::mutex, which every allocation would pay twice.
+class ShortLock {
+ public:
+  void lock() noexcept {
+    while (taken_.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
+  }
+  void unlock() noexcept { taken_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> taken_{false};
+};
 
 // Split into parts with a lock each, so that threads seldom meet; in a part, open addressing with linear probing.
 class AllocationTable {
@@ -31,7 +44,7 @@ class AllocationTable {
     std::size_t find(std::uintptr_t address, std::uint64_t hash) const noexcept;
     void grow();
 
-    std::mutex mutex_;
+    ShortLock lock_;
     std::vector<Entry> entries_;  // a power of two of them, at most half in use
     std::size_t used_ = 0;
   };

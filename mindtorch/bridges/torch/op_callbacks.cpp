@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <unordered_set>
 #include <utility>
 
 #include "mindtorch/bridges/torch/bridge_thread.h"
@@ -164,6 +165,14 @@ std::unique_ptr<at::ObserverContext> op_of_one_thread_starts(const at::RecordFun
   return op_starts(fn);
 }
 
+// All but KERNEL_FUNCTION_DTYPE, CUSTOM_CLASS and BUILD_FEATURE, which only a torch built to trace what a smaller build needs has. Whenever
+// autograd enters or leaves a node, torch looks up the callbacks of every scope anew, and pays for each that has one.
+std::unordered_set<at::RecordScope> recorded_scopes() {
+  using Scope = at::RecordScope;
+  return {Scope::FUNCTION,   Scope::BACKWARD_FUNCTION, Scope::TORCHSCRIPT_FUNCTION, Scope::LITE_INTERPRETER,
+          Scope::USER_SCOPE, Scope::STATIC_RUNTIME_OP, Scope::STATIC_RUNTIME_MODEL};
+}
+
 bool active_on_all_threads = false;
 
 }  // namespace
@@ -173,6 +182,7 @@ void add_op_callbacks(std::uint32_t wants) noexcept {
   active_on_all_threads = (wants & record::kOneThread) == 0 || thread == nullptr;
   at::RecordFunctionCallback callback(active_on_all_threads ? op_starts : op_of_one_thread_starts, op_ends);
   callback.needsInputs((wants & record::kShapes) != 0);
+  callback.scopes(recorded_scopes());
   active = active_on_all_threads ? at::addGlobalCallback(callback) : at::addThreadLocalCallback(callback);
   if (thread != nullptr) remove_stale_callbacks(*thread);
   if (!active_on_all_threads) thread->own_callbacks = active;

@@ -6,8 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "mindtorch/bridges/torch/op_inputs.h"
-
 namespace mindtorch::torch_bridge {
 namespace {
 
@@ -40,11 +38,8 @@ void record_keywords(const at::RecordFunction& fn, record::Slot* slot) {
 
 }  // namespace
 
-void record_details(const at::RecordFunction& fn, const OpName& name, std::uint64_t state, record::Slot* slot) {
-  if ((state & record::kShapes) != 0) {
-    record_inputs(fn.inputs(), slot);
-    if (!name.is_aten) record_keywords(fn, slot);
-  }
+void record_rare_details(const at::RecordFunction& fn, std::uint64_t state, record::Slot* slot) {
+  if ((state & record::kShapes) != 0) record_keywords(fn, slot);
   if ((state & record::kOverloads) != 0) {
     static const record::NameId key = record::intern("overload_name");
     if (const std::string_view overload = overload_of(fn); !overload.empty()) record::add_attribute(slot, key, overload);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "mindtorch/bridges/torch/op_inputs.h"
 #include "mindtorch/bridges/torch/op_names.h"
 #include "mindtorch/record/foreign_host.h"
 #include "mindtorch/record/hooks.h"
@@ -14,8 +15,14 @@ namespace mindtorch::torch_bridge {
 // The Want bits that record_details() serves.
 inline constexpr std::uint32_t kDetails = record::kShapes | record::kOverloads;
 
+// Those that few ops have.
+void record_rare_details(const at::RecordFunction& fn, std::uint64_t state, record::Slot* slot);
+
 // Records what `state` asks for about the op whose event `slot` has just been opened on this thread. Copies values; keeps no tensor.
-void record_details(const at::RecordFunction& fn, const OpName& name, std::uint64_t state, record::Slot* slot);
+inline void record_details(const at::RecordFunction& fn, const OpName& name, std::uint64_t state, record::Slot* slot) {
+  if ((state & record::kShapes) != 0) record_inputs(fn.inputs(), slot);
+  if (!name.is_aten || (state & record::kOverloads) != 0) record_rare_details(fn, state, slot);
+}
 
 // The parameters that torch.distributed announces before a collective, as torch's profiler writes them.
 void record_collective(const at::RecordFunction& fn, record::Slot* slot);

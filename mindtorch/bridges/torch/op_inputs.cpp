@@ -6,7 +6,6 @@
 #include <c10/core/UndefinedTensorImpl.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
 #include "mindtorch/record/input_writer.h"
@@ -17,7 +16,7 @@ namespace {
 using record::InputWriter;
 
 // Longer lists of numbers are left out, as torch does.
-constexpr std::size_t kLongestScalarList = 30;
+constexpr std::size_t kLongestNumberList = 30;
 
 // Torch has no sizes to show for the others.
 bool has_sizes(const c10::TensorImpl& tensor) {
@@ -26,7 +25,7 @@ bool has_sizes(const c10::TensorImpl& tensor) {
 
 // The strides, or null if they follow from the sizes. Narrower than is_contiguous(), which does not look at dimensions of size 1. A layout
 // without strides has none to tell.
-const std::int64_t* own_strides(const c10::TensorImpl& tensor, c10::IntArrayRef sizes) {
+[[gnu::always_inline]] inline const std::int64_t* own_strides(const c10::TensorImpl& tensor, c10::IntArrayRef sizes) {
   if (tensor.layout() != at::kStrided) return nullptr;
   const std::int64_t* strides = tensor.strides().data();
   std::int64_t expected = 1;
@@ -62,29 +61,16 @@ void write_tensors(InputWriter& writer, c10::ArrayRef<c10::IValue> values) {
   }
 }
 
-void write_scalars(InputWriter& writer, c10::ArrayRef<c10::IValue> values) {
-  std::array<std::int64_t, kLongestScalarList> integers;
-  std::array<double, kLongestScalarList> reals;
-  std::size_t integer_count = 0, bool_count = 0, real_count = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values[i].isInt()) {
-      integers[i] = values[i].toInt();
-      ++integer_count;
-    } else if (values[i].isBool()) {
-      integers[i] = values[i].toBool() ? 1 : 0;
-      ++bool_count;
-    } else if (values[i].isDouble()) {
-      reals[i] = values[i].toDouble();
-      ++real_count;
-    }
-  }
+void write_numbers(InputWriter& writer, c10::ArrayRef<c10::IValue> values) {
+  using Kind = trace::Input::Kind;
+  const auto all = [&](auto is) { return std::all_of(values.begin(), values.end(), is); };
   const auto count = static_cast<std::uint32_t>(values.size());
-  if (integer_count == count)
-    writer.integers(integers.data(), count);
-  else if (bool_count == count)
-    writer.booleans(integers.data(), count);
-  else if (real_count == count)
-    writer.reals(reals.data(), count);
+  if (all([](const c10::IValue& value) { return value.isInt(); }))
+    writer.numbers(Kind::kIntList, count, [&](std::uint32_t i) { return values[i].toInt(); });
+  else if (all([](const c10::IValue& value) { return value.isBool(); }))
+    writer.numbers(Kind::kBoolList, count, [&](std::uint32_t i) { return std::int64_t{values[i].toBool()}; });
+  else if (all([](const c10::IValue& value) { return value.isDouble(); }))
+    writer.numbers(Kind::kDoubleList, count, [&](std::uint32_t i) { return values[i].toDouble(); });
   else
     writer.other();
 }
@@ -95,8 +81,8 @@ void write_list(InputWriter& writer, const c10::IValue& list) {
   const bool has_numbers = !values.empty() && values[0].isScalar();
   if (!has_numbers && list.isTensorList())
     write_tensors(writer, values);
-  else if ((has_numbers || values.empty()) && values.size() <= kLongestScalarList)
-    write_scalars(writer, values);
+  else if ((has_numbers || values.empty()) && values.size() <= kLongestNumberList)
+    write_numbers(writer, values);
   else
     writer.other();
 }

@@ -135,9 +135,7 @@ inline void write_input(record::InputWriter& writer, IntArrayRef values) noexcep
 }
 template <std::size_t N>
 void write_input(record::InputWriter& writer, const std::array<bool, N>& values) noexcept {
-  std::int64_t integers[N];
-  std::copy(values.begin(), values.end(), integers);
-  writer.booleans(integers, N);
+  writer.numbers(trace::Input::Kind::kBoolList, N, [&](std::uint32_t i) { return std::int64_t{values[i]}; });
 }
 inline void write_input(record::InputWriter& writer, std::string_view text) noexcept { writer.text(text); }
 inline void write_input(record::InputWriter& writer, ScalarType type) noexcept { writer.integer(static_cast<std::int64_t>(type)); }

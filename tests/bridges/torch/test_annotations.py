@@ -53,6 +53,28 @@ def test_overloads_are_named_when_asked_for(torch):
     assert overloads["aten::mul_"] == "Tensor"
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+def test_functions_of_torchscript_are_recorded_as_torch_records_them(torch):
+    @torch.jit.script
+    def doubled(x: torch.Tensor):
+        return x + x
+
+    @torch.jit.script
+    def quadrupled(x: torch.Tensor):
+        return doubled(doubled(x))
+
+    def program():
+        for _ in range(3):
+            quadrupled(torch.ones(3))
+
+    program()  # torch looks at the first runs of a function to make it faster
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as theirs:
+        program()
+    ours = profiled(program)
+    assert Counter(event.name for event in ours.events()) == Counter(event.name for event in theirs.events())
+    assert "quadrupled" in {event.name for event in ours.events()}
+
+
 def test_ours_and_torchs_scopes_nest(torch):
     from mindtorch_v2.profiler import record_function
 
