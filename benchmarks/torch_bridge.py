@@ -32,7 +32,7 @@ FLAGS = {
     "stack": {"with_stack": True},
     "all": {"record_shapes": True, "profile_memory": True, "with_stack": True},
 }
-ANSWER_ROUNDS, ANSWER_STEPS = 5, 60
+ANSWER_ROUNDS, ANSWER_STEPS = 9, 60
 RSS_STEPS = 300
 
 
@@ -124,6 +124,8 @@ def compare_steps(torch, step):
     note = f"added to a plain step of {plain:.0f} us, torch {torch.__version__}"
     report("floor_default", added["ours default"], "empty callback", added["empty"], "us/step", note)
     report("floor_shapes", added["ours shapes"], "empty callback with arguments", added["empty shapes"], "us/step", note)
+    for name, floor in {"default": "empty", "shapes": "empty shapes"}.items():
+        report(f"least_{name}", added[floor], "torch.profiler", added[f"torch {name}"], "us/step", "a callback that does nothing")
     for name in FLAGS:
         report(f"step_{name}", added[f"ours {name}"], "torch.profiler", added[f"torch {name}"], "us/step", note)
 
