@@ -1,8 +1,10 @@
 // From IValues to the words of the side log.
 #include "mindtorch/bridges/torch/op_inputs.h"
 
+#include <ATen/core/List.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
+#include <ATen/core/jit_type_base.h>
 #include <c10/core/UndefinedTensorImpl.h>
 
 #include <algorithm>
@@ -75,11 +77,17 @@ void write_numbers(InputWriter& writer, c10::ArrayRef<c10::IValue> values) {
     writer.other();
 }
 
+// IValue::isTensorList() copies shared pointers.
+bool holds_tensors(const c10::IValue& list) {
+  const auto* object = static_cast<const c10::intrusive_ptr_target*>(list.internalToPointer());
+  return static_cast<const c10::detail::ListImpl*>(object)->elementType->kind() == c10::TypeKind::TensorType;
+}
+
 // To ask a list for its type takes longer than to look at a number in it.
 void write_list(InputWriter& writer, const c10::IValue& list) {
   const auto values = list.toListRef();
   const bool has_numbers = !values.empty() && values[0].isScalar();
-  if (!has_numbers && list.isTensorList())
+  if (!has_numbers && holds_tensors(list))
     write_tensors(writer, values);
   else if ((has_numbers || values.empty()) && values.size() <= kLongestNumberList)
     write_numbers(writer, values);
