@@ -81,8 +81,12 @@ def test_an_op_called_by_python_inside_of_an_op_shows_that_python(torch):
         Double.apply(torch.ones(3, requires_grad=True))
 
     events = {event.name: event for event in profiled(program).events()}
-    assert [function for _, function in frames(events["aten::mul"])][:3] == ["forward", "apply", "program"]
-    assert [function for _, function in frames(events["Double"])][:2] == ["apply", "program"]
+
+    def functions(event):
+        return [function for _, function in frames(event) if function != "apply"]  # Python's until torch 2.14, torch's C++ since
+
+    assert functions(events["aten::mul"])[:2] == ["forward", "program"]
+    assert functions(events["Double"])[:1] == ["program"]
 
 
 def test_stacks_are_right_in_one_profile_after_another(torch):
