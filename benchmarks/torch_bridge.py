@@ -24,7 +24,7 @@ BUILD = Path(os.environ["MINDTORCH_BUILD_DIR"])
 sys.path.insert(0, str(BUILD / "python"))
 os.environ.setdefault("MINDTORCH_TORCH_BRIDGE_DIR", str(BUILD / "torch_bridge"))
 
-ROUNDS, STEPS = 25, 40
+ROUNDS, STEPS = 50, 40
 FLAGS = {
     "default": {},
     "shapes": {"record_shapes": True},
