@@ -16,6 +16,9 @@ BUILD = ROOT / "build" / "dev"
 # Tests are left out: they cost as much time as all else, and their mistakes show when they run.
 CHECKED_FOLDERS = ("mindtorch/", "mtprof/", "python/", "benchmarks/", "examples/")
 
+# clang-tidy 14 finds fault with a template parameter that no source has: clang's own, for a constrained `auto` of the standard library.
+OF_NO_SOURCE = "error: invalid case style for template parameter 'expr-type' [readability-identifier-naming,-warnings-as-errors]"
+
 
 def git(*arguments):
     command = ["git", "-c", "safe.directory=*", *arguments]  # a checkout in a container may belong to another user
@@ -48,7 +51,8 @@ def findings(name):
 
 def paragraphs(text):
     """One finding each: the line with its place, and what explains it. A finding in a header comes with every file that includes it."""
-    return re.split(r"\n(?=\S+:\d+:\d+: (?:warning|error):)", text.strip()) if text.strip() else []
+    text = text.replace(OF_NO_SOURCE, "").strip()
+    return re.split(r"\n(?=\S+:\d+:\d+: (?:warning|error):)", text) if text else []
 
 
 def main():
