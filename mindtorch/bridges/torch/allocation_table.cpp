@@ -28,7 +28,7 @@ void AllocationTable::Part::grow() {
 }
 
 bool AllocationTable::Part::insert(std::uintptr_t address, std::uint64_t hash, std::size_t bytes) noexcept try {
-  std::lock_guard guard(lock_);
+  std::lock_guard guard(lock);
   if (2 * (used_ + 1) > entries_.size()) grow();
   Entry& entry = entries_[find(address, hash)];
   if (entry.address == 0) ++used_;
@@ -39,7 +39,7 @@ bool AllocationTable::Part::insert(std::uintptr_t address, std::uint64_t hash, s
 }
 
 std::size_t AllocationTable::Part::remove(std::uintptr_t address, std::uint64_t hash) noexcept {
-  std::lock_guard guard(lock_);
+  std::lock_guard guard(lock);
   if (used_ == 0) return 0;
   const std::size_t mask = entries_.size() - 1;
   std::size_t gap = find(address, hash);
@@ -68,6 +68,14 @@ std::size_t AllocationTable::remove(const void* address) noexcept {
   const auto key = reinterpret_cast<std::uintptr_t>(address);
   const std::uint64_t hash = hash_of(key);
   return parts_[hash >> 60].remove(key, hash);
+}
+
+void AllocationTable::lock() noexcept {
+  for (Part& part : parts_) part.lock.lock();
+}
+
+void AllocationTable::unlock() noexcept {
+  for (Part& part : parts_) part.lock.unlock();
 }
 
 }  // namespace mindtorch::torch_bridge

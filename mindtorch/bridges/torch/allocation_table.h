@@ -10,7 +10,7 @@
 
 namespace mindtorch::torch_bridge {
 
-// Held for a few nanoseconds, and seldom wanted by two: a third of the price of a std::mutex, which every allocation would pay twice.
+// Held for a few nanoseconds and seldom wanted by two threads: cheaper than a std::mutex, of which every block would pay for two.
 class ShortLock {
  public:
   void lock() noexcept {
@@ -30,6 +30,10 @@ class AllocationTable {
   // The size, and the address is unknown from then on; 0 if it was unknown.
   std::size_t remove(const void* address) noexcept;
 
+  // For fork(): a child must not find a lock taken by a thread that it does not have.
+  void lock() noexcept;
+  void unlock() noexcept;
+
  private:
   struct Entry {
     std::uintptr_t address = 0;  // 0: free
@@ -40,11 +44,12 @@ class AllocationTable {
     bool insert(std::uintptr_t address, std::uint64_t hash, std::size_t bytes) noexcept;
     std::size_t remove(std::uintptr_t address, std::uint64_t hash) noexcept;
 
+    ShortLock lock;
+
    private:
     std::size_t find(std::uintptr_t address, std::uint64_t hash) const noexcept;
     void grow();
 
-    ShortLock lock_;
     std::vector<Entry> entries_;  // a power of two of them, at most half in use
     std::size_t used_ = 0;
   };

@@ -3,6 +3,7 @@
 #include "mindtorch/bridges/torch/cpu_memory.h"
 
 #include <c10/core/CPUAllocator.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <limits>
@@ -86,6 +87,7 @@ const char* watch_cpu_memory() noexcept try {
     own_deleter = own->raw_deleter();
     if (own_deleter == nullptr) return "the CPU allocator that torch uses has no plain deleter, so its memory cannot be watched";
     watched = new WatchedAllocator(own);
+    ::pthread_atfork([] { live_memory().lock(); }, [] { live_memory().unlock(); }, [] { live_memory().unlock(); });
   }
   if (own != watched->own()) return "torch's CPU allocator was replaced after an earlier profile, and only the first one can be watched";
   return replace_allocator(watched) ? nullptr : "torch refused the allocator that would report its memory";

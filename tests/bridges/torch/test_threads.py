@@ -1,6 +1,8 @@
 """Ops and memory of all threads, and of autograd's."""
 
+import os
 import threading
+import time
 from collections import Counter
 
 import pytest
@@ -52,6 +54,48 @@ def test_threads_that_were_alive_before_the_profile_are_recorded(torch):
     stop.set()
     thread.join()
     assert "aten::add" in names
+
+
+def ends_well(child, seconds=20):
+    """Waits for a child process. Kills one that takes longer."""
+    limit = time.monotonic() + seconds
+    while time.monotonic() < limit:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return status == 0
+        time.sleep(0.0005)
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    return False
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_child_frees_what_its_parent_has_allocated_while_others_allocate(torch):
+    """Also what a thread that the child does not have was just doing must not stop it."""
+
+    def program():
+        kept, stop = [torch.ones(16) for _ in range(64)], threading.Event()
+
+        def work():
+            while not stop.is_set():
+                torch.ones(16)
+
+        threads = [threading.Thread(target=work) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in range(300):
+                child = os.fork()
+                if child == 0:
+                    kept.clear()
+                    os._exit(0)
+                assert ends_well(child)
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+
+    profiled(program, profile_memory=True)
 
 
 @pytest.mark.parametrize(("workers", "iterator"), [(0, "_SingleProcessDataLoaderIter"), (2, "_MultiProcessingDataLoaderIter")])
