@@ -59,12 +59,13 @@ inline std::optional<std::int64_t> parse_micros(std::string_view token) {
     at += 8;
     digits = 8;
   }
-  for (; at != end && *at >= '0' && *at <= '9'; ++at, ++digits) value = value * 10 + (*at - '0');
-  if (at != end && *at == '.' && digits > 0) {
+  constexpr int kMostDigits = 15;  // with three decimals they fit
+  for (; at != end && *at >= '0' && *at <= '9' && digits <= kMostDigits; ++at, ++digits) value = value * 10 + (*at - '0');
+  if (at != end && *at == '.' && digits > 0 && digits <= kMostDigits) {
     for (++at; at != end && *at >= '0' && *at <= '9' && decimals < 3; ++at, ++decimals) value = value * 10 + (*at - '0');
     if (decimals == 0) digits = 0;
   }
-  if (at == end && digits > 0 && digits <= 15) {
+  if (at == end && digits > 0 && digits <= kMostDigits) {
     for (; decimals < 3; ++decimals) value *= 10;
     return value;
   }

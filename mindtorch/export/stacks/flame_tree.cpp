@@ -87,26 +87,6 @@ std::vector<CollapsedStack> nesting_stacks(const analyze::Analysis& analysis, bo
   return paths.stacks(names);
 }
 
-// The nodes of stacks[begin, end), which agree in their first `depth` frames.
-void add_children(const std::vector<CollapsedStack>& stacks, std::size_t begin, std::size_t end, std::uint32_t depth, std::int64_t start,
-                  std::vector<FlameNode>& nodes) {
-  while (begin < end) {
-    // Stacks that end here come first and have no child.
-    if (stacks[begin].frames.size() == depth) {
-      start += stacks[begin++].weight_ns;
-      continue;
-    }
-    const std::string& name = stacks[begin].frames[depth];
-    std::size_t after = begin;
-    std::int64_t weight = 0;
-    for (; after < end && stacks[after].frames[depth] == name; ++after) weight += stacks[after].weight_ns;
-    nodes.push_back({name, weight, depth + 1, start});
-    add_children(stacks, begin, after, depth + 1, start, nodes);
-    start += weight;
-    begin = after;
-  }
-}
-
 }  // namespace
 
 std::vector<CollapsedStack> flame_stacks(const analyze::Analysis& analysis, std::string_view metric) {
@@ -118,8 +98,18 @@ std::vector<FlameNode> flame_tree(const std::vector<CollapsedStack>& stacks) {
   std::vector<CollapsedStack> sorted = stacks;
   std::ranges::sort(sorted, {}, &CollapsedStack::frames);
   std::vector<FlameNode> nodes{{"all", 0, 0, 0}};
-  for (const CollapsedStack& stack : sorted) nodes[0].weight_ns += stack.weight_ns;
-  add_children(sorted, 0, sorted.size(), 0, 0, nodes);
+  std::vector<std::size_t> path{0};  // the nodes of the stack before, from the root
+  for (std::int64_t start = 0; const CollapsedStack& stack : sorted) {
+    std::size_t shared = 0;
+    while (shared < stack.frames.size() && shared + 1 < path.size() && nodes[path[shared + 1]].name == stack.frames[shared]) ++shared;
+    path.resize(shared + 1);
+    for (std::size_t i = shared; i < stack.frames.size(); ++i) {
+      path.push_back(nodes.size());
+      nodes.push_back({stack.frames[i], 0, static_cast<std::uint32_t>(i + 1), start});
+    }
+    for (const std::size_t node : path) nodes[node].weight_ns += stack.weight_ns;
+    start += stack.weight_ns;
+  }
   return nodes;
 }
 
