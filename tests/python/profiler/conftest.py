@@ -56,3 +56,25 @@ def at_most_100():
         return share[0] if float(share[0][:-1]) <= 100 else "100.00%".rjust(len(share[0]))
 
     return lambda table: re.sub(r"(?<![-\d])\d+\.\d\d%", capped, table)
+
+
+@pytest.fixture(scope="module")
+def training():
+    """torch's profile of a small training program, with everything recorded."""
+    import torch
+
+    model = torch.nn.Sequential(torch.nn.Conv2d(1, 4, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(4 * 36, 3))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with torch.profiler.profile(
+        activities=[torch.profiler.ProfilerActivity.CPU],
+        record_shapes=True,
+        profile_memory=True,
+        with_stack=True,
+        with_flops=True,
+        experimental_config=torch.profiler._ExperimentalConfig(verbose=True),
+    ) as prof:
+        for _ in range(2):
+            with torch.profiler.record_function("a scope with a rather long name that has to be cut somewhere"):
+                model(torch.ones(2, 1, 8, 8)).sum().backward()
+            optimizer.step()
+    return prof
