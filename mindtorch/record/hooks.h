@@ -49,7 +49,7 @@ inline Slot* open_slot(std::uint64_t state, NameId name, EventKind kind, std::ui
   slot->device = device;
   slot->link = link;
   slot->start = ticks_for(state);
-  fetch_for_writing(slot + 4);
+  fetch_for_writing(slot + 4);  // two lines on
   log->next.store(slot + 1, std::memory_order_release);
   if ((state & kStacks) != 0) [[unlikely]]
     capture_stack(slot, ends);

@@ -98,6 +98,7 @@ class InputWriter {
     *row_.at++ = trace::make_input_header(kind);
     *row_.at++ = value;
   }
+
   ThreadLog* log_;
   Slot* slot_;
   Row row_;

@@ -60,7 +60,7 @@ inline void commit_side(ThreadLog* log, std::int64_t* at, SideKind kind, std::ui
                                     (static_cast<std::uint64_t>(slot_index) << 32));
   std::int64_t* const next = at + 1 + words;
   log->side_next.store(next, std::memory_order_release);
-  fetch_for_writing(next + 16);
+  fetch_for_writing(next + 16);  // two and three lines on: most entries are no longer than two
   fetch_for_writing(next + 24);
 }
 
