@@ -11,9 +11,9 @@ namespace {
 using trace::EventKind;
 using trace::MemoryCategory;
 
-class Guess : public testing::Test {
+class GuessTest : public testing::Test {
  protected:
-  Guess() {
+  GuessTest() {
     const auto creation = maker_.op("aten::randn", 100, 50);
     const trace::Input size{.kind = trace::Input::Kind::kIntList, .sizes = {4}};
     maker_.builder().set_inputs(creation, {&size, 1});
@@ -40,20 +40,20 @@ class Guess : public testing::Test {
   Maker maker_;
 };
 
-TEST_F(Guess, WhatTheOpFreesAgainIsTemporary) { EXPECT_EQ(guess(220, 290), MemoryCategory::kTemporary); }
-TEST_F(Guess, WhatABackwardOpFreesAgainIsTemporary) { EXPECT_EQ(guess(430, 460), MemoryCategory::kTemporary); }
-TEST_F(Guess, WhatOutlivesItsForwardOpIsAnActivation) { EXPECT_EQ(guess(220, 480), MemoryCategory::kActivation); }
-TEST_F(Guess, WhatIsNeverFreedInTheForwardPassIsAnActivation) { EXPECT_EQ(guess(220, std::nullopt), MemoryCategory::kActivation); }
-TEST_F(Guess, WhatComesFromNoTensorIsAnInput) { EXPECT_EQ(guess(120, std::nullopt), MemoryCategory::kInput); }
-TEST_F(Guess, WhatOutlivesTheBackwardPassIsAGradient) { EXPECT_EQ(guess(430, 615), MemoryCategory::kGradient); }
-TEST_F(Guess, WhatIsNeverFreedInTheBackwardPassIsAGradient) { EXPECT_EQ(guess(430, std::nullopt), MemoryCategory::kGradient); }
-TEST_F(Guess, WhatTheBackwardPassFreesIsAutogradsOwn) { EXPECT_EQ(guess(430, 540), MemoryCategory::kAutogradDetail); }
-TEST_F(Guess, ThePassEndsWhereTheForwardThreadGoesOn) { EXPECT_EQ(guess(430, 910), MemoryCategory::kGradient); }
-TEST_F(Guess, WhatOutlivesTheOptimizerStepIsItsState) { EXPECT_EQ(guess(620, std::nullopt), MemoryCategory::kOptimizerState); }
-TEST_F(Guess, WhatTheOptimizerStepFreesIsTemporary) { EXPECT_EQ(guess(620, 650), MemoryCategory::kTemporary); }
-TEST_F(Guess, WhatIsAllocatedOutsideOfAnyEventIsUnknown) { EXPECT_EQ(guess(350, std::nullopt), MemoryCategory::kUnknown); }
+TEST_F(GuessTest, WhatTheOpFreesAgainIsTemporary) { EXPECT_EQ(guess(220, 290), MemoryCategory::kTemporary); }
+TEST_F(GuessTest, WhatABackwardOpFreesAgainIsTemporary) { EXPECT_EQ(guess(430, 460), MemoryCategory::kTemporary); }
+TEST_F(GuessTest, WhatOutlivesItsForwardOpIsAnActivation) { EXPECT_EQ(guess(220, 480), MemoryCategory::kActivation); }
+TEST_F(GuessTest, WhatIsNeverFreedInTheForwardPassIsAnActivation) { EXPECT_EQ(guess(220, std::nullopt), MemoryCategory::kActivation); }
+TEST_F(GuessTest, WhatComesFromNoTensorIsAnInput) { EXPECT_EQ(guess(120, std::nullopt), MemoryCategory::kInput); }
+TEST_F(GuessTest, WhatOutlivesTheBackwardPassIsAGradient) { EXPECT_EQ(guess(430, 615), MemoryCategory::kGradient); }
+TEST_F(GuessTest, WhatIsNeverFreedInTheBackwardPassIsAGradient) { EXPECT_EQ(guess(430, std::nullopt), MemoryCategory::kGradient); }
+TEST_F(GuessTest, WhatTheBackwardPassFreesIsAutogradsOwn) { EXPECT_EQ(guess(430, 540), MemoryCategory::kAutogradDetail); }
+TEST_F(GuessTest, ThePassEndsWhereTheForwardThreadGoesOn) { EXPECT_EQ(guess(430, 910), MemoryCategory::kGradient); }
+TEST_F(GuessTest, WhatOutlivesTheOptimizerStepIsItsState) { EXPECT_EQ(guess(620, std::nullopt), MemoryCategory::kOptimizerState); }
+TEST_F(GuessTest, WhatTheOptimizerStepFreesIsTemporary) { EXPECT_EQ(guess(620, 650), MemoryCategory::kTemporary); }
+TEST_F(GuessTest, WhatIsAllocatedOutsideOfAnyEventIsUnknown) { EXPECT_EQ(guess(350, std::nullopt), MemoryCategory::kUnknown); }
 
-TEST_F(Guess, OpsOfOtherThreadsDoNotEndTheBackwardPass) {
+TEST_F(GuessTest, OpsOfOtherThreadsDoNotEndTheBackwardPass) {
   const trace::TrackId loader = maker_.builder().add_thread(300);
   maker_.add({.name = "aten::stack", .track = loader, .start_ns = 505, .duration_ns = 5});
   EXPECT_EQ(guess(430, 540), MemoryCategory::kAutogradDetail);

@@ -10,7 +10,7 @@ using testing::HasSubstr;
 
 constexpr char kLibrary[] = "libm.so.6";
 
-TEST(DynamicLibraryTest, a_function_of_an_open_library_can_be_called) {
+TEST(DynamicLibrary, AFunctionOfAnOpenLibraryCanBeCalled) {
   DynamicLibrary library;
   ASSERT_TRUE(library.open({kLibrary}).is_ok());
   EXPECT_TRUE(library.is_open());
@@ -20,13 +20,13 @@ TEST(DynamicLibraryTest, a_function_of_an_open_library_can_be_called) {
   EXPECT_EQ(floor_function(2.5), 2.0);
 }
 
-TEST(DynamicLibraryTest, the_first_candidate_that_loads_is_taken) {
+TEST(DynamicLibrary, TheFirstCandidateThatLoadsIsTaken) {
   DynamicLibrary library;
   ASSERT_TRUE(library.open({"libnot_here_1.so", kLibrary, "libnot_here_2.so"}).is_ok());
   EXPECT_EQ(library.path(), kLibrary);
 }
 
-TEST(DynamicLibraryTest, a_missing_library_is_a_status_that_names_every_candidate) {
+TEST(DynamicLibrary, AMissingLibraryIsAStatusThatNamesEveryCandidate) {
   DynamicLibrary library;
   const Status status = library.open({"libnot_here_1.so", "libnot_here_2.so"});
   EXPECT_FALSE(status.is_ok());
@@ -35,21 +35,21 @@ TEST(DynamicLibraryTest, a_missing_library_is_a_status_that_names_every_candidat
   EXPECT_FALSE(library.is_open());
 }
 
-TEST(DynamicLibraryTest, no_candidate_at_all_is_a_status_with_a_reason) {
+TEST(DynamicLibrary, NoCandidateAtAllIsAStatusWithAReason) {
   DynamicLibrary library;
   const Status status = library.open({});
   EXPECT_FALSE(status.is_ok());
   EXPECT_NE(status.reason(), "");
 }
 
-TEST(DynamicLibraryTest, a_function_that_does_not_exist_is_null) {
+TEST(DynamicLibrary, AFunctionThatDoesNotExistIsNull) {
   DynamicLibrary library;
   EXPECT_EQ(library.find<void()>("floor"), nullptr) << "nothing is open";
   ASSERT_TRUE(library.open({kLibrary}).is_ok());
   EXPECT_EQ(library.find<void()>("no_such_function_in_here"), nullptr);
 }
 
-TEST(DynamicLibraryTest, a_failed_second_open_keeps_the_first_library) {
+TEST(DynamicLibrary, AFailedSecondOpenKeepsTheFirstLibrary) {
   DynamicLibrary library;
   ASSERT_TRUE(library.open({kLibrary}).is_ok());
   EXPECT_FALSE(library.open({"libnot_here_1.so"}).is_ok());
@@ -57,7 +57,7 @@ TEST(DynamicLibraryTest, a_failed_second_open_keeps_the_first_library) {
   EXPECT_NE(library.find<double(double)>("floor"), nullptr);
 }
 
-TEST(DynamicLibraryTest, moving_hands_the_library_over) {
+TEST(DynamicLibrary, MovingHandsTheLibraryOver) {
   DynamicLibrary library;
   ASSERT_TRUE(library.open({kLibrary}).is_ok());
   DynamicLibrary owner = std::move(library);

@@ -21,12 +21,12 @@ std::string text_of(Call call) {
   return "nothing of that type was thrown";
 }
 
-TEST(ErrorTest, the_text_names_part_and_function_and_what_was_given) {
+TEST(Error, TheTextNamesPartAndFunctionAndWhatWasGiven) {
   const auto misuse = [] { throw_error<InvalidArgument>("profiler.schedule", "active must be > 0, got {}", -3); };
   EXPECT_EQ(text_of<InvalidArgument>(misuse), "[profiler.schedule] active must be > 0, got -3");
 }
 
-TEST(ErrorTest, every_kind_can_be_caught_as_the_library_error_and_as_a_runtime_error) {
+TEST(Error, EveryKindCanBeCaughtAsTheLibraryErrorAndAsARuntimeError) {
   EXPECT_THROW(throw_error<InvalidArgument>("a.b", "x"), Error);
   EXPECT_THROW(throw_error<OutOfRange>("a.b", "x"), Error);
   EXPECT_THROW(throw_error<TypeMismatch>("a.b", "x"), Error);
@@ -36,11 +36,11 @@ TEST(ErrorTest, every_kind_can_be_caught_as_the_library_error_and_as_a_runtime_e
   EXPECT_THROW(throw_error("a.b", "x"), std::runtime_error);
 }
 
-TEST(ErrorTest, text_of_arguments_is_not_taken_for_a_format) {
+TEST(Error, TextOfArgumentsIsNotTakenForAFormat) {
   EXPECT_EQ(text_of<Error>([] { throw_error("a.b", "name {}", "{}{0}"); }), "[a.b] name {}{0}");
 }
 
-TEST(ErrorTest, an_io_error_holds_action_path_cause_and_code) {
+TEST(Error, AnIoErrorHoldsActionPathCauseAndCode) {
   try {
     throw_io_error("file.write", "write", "/some/path", ENOSPC);
   } catch (const IoError& error) {
@@ -53,21 +53,21 @@ TEST(ErrorTest, an_io_error_holds_action_path_cause_and_code) {
   FAIL() << "no IoError";
 }
 
-TEST(StatusTest, ok_has_no_reason) {
+TEST(Status, OkHasNoReason) {
   const Status status = Status::ok();
   EXPECT_TRUE(status.is_ok());
   EXPECT_TRUE(static_cast<bool>(status));
   EXPECT_EQ(status.reason(), "");
 }
 
-TEST(StatusTest, unavailable_keeps_its_reason) {
+TEST(Status, UnavailableKeepsItsReason) {
   const Status status = Status::unavailable("no driver");
   EXPECT_FALSE(status.is_ok());
   EXPECT_FALSE(static_cast<bool>(status));
   EXPECT_EQ(status.reason(), "no driver");
 }
 
-TEST(StatusTest, unavailable_without_a_reason_is_still_not_ok) { EXPECT_FALSE(Status::unavailable("").is_ok()); }
+TEST(Status, UnavailableWithoutAReasonIsStillNotOk) { EXPECT_FALSE(Status::unavailable("").is_ok()); }
 
 }  // namespace
 }  // namespace mindtorch

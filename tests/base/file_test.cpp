@@ -53,7 +53,7 @@ IoError error_of(Call call) {
   return IoError(0, "", "no IoError was thrown");
 }
 
-TEST_F(FileTest, a_committed_file_holds_every_byte_and_no_temporary_stays) {
+TEST_F(FileTest, ACommittedFileHoldsEveryByteAndNoTemporaryStays) {
   const std::string bytes("a\0b\xFF\n", 5);
   AtomicFile file(path("out"));
   file.write(bytes);
@@ -63,14 +63,14 @@ TEST_F(FileTest, a_committed_file_holds_every_byte_and_no_temporary_stays) {
   EXPECT_THAT(names_in(folder_), ElementsAre("out"));
 }
 
-TEST_F(FileTest, a_file_without_content_is_created_empty) {
+TEST_F(FileTest, AFileWithoutContentIsCreatedEmpty) {
   AtomicFile file(path("out"));
   file.write("");
   file.commit();
   EXPECT_EQ(read_file(path("out")), "");
 }
 
-TEST_F(FileTest, nothing_is_visible_under_the_name_before_commit) {
+TEST_F(FileTest, NothingIsVisibleUnderTheNameBeforeCommit) {
   AtomicFile file(path("out"));
   file.write("half");
   EXPECT_FALSE(fs::exists(path("out")));
@@ -78,7 +78,7 @@ TEST_F(FileTest, nothing_is_visible_under_the_name_before_commit) {
   EXPECT_TRUE(fs::exists(path("out")));
 }
 
-TEST_F(FileTest, without_commit_the_old_file_is_untouched_and_the_temporary_is_removed) {
+TEST_F(FileTest, WithoutCommitTheOldFileIsUntouchedAndTheTemporaryIsRemoved) {
   put(path("out"), "old");
   {
     AtomicFile file(path("out"));
@@ -88,7 +88,7 @@ TEST_F(FileTest, without_commit_the_old_file_is_untouched_and_the_temporary_is_r
   EXPECT_THAT(names_in(folder_), ElementsAre("out"));
 }
 
-TEST_F(FileTest, commit_replaces_the_old_file) {
+TEST_F(FileTest, CommitReplacesTheOldFile) {
   put(path("out"), "an older and longer text");
   AtomicFile file(path("out"));
   file.write("new");
@@ -96,7 +96,7 @@ TEST_F(FileTest, commit_replaces_the_old_file) {
   EXPECT_EQ(read_file(path("out")), "new");
 }
 
-TEST_F(FileTest, two_writers_of_one_path_do_not_mix) {
+TEST_F(FileTest, TwoWritersOfOnePathDoNotMix) {
   AtomicFile first(path("out"));
   AtomicFile second(path("out"));
   first.write("first");
@@ -107,20 +107,20 @@ TEST_F(FileTest, two_writers_of_one_path_do_not_mix) {
   EXPECT_THAT(names_in(folder_), ElementsAre("out"));
 }
 
-TEST_F(FileTest, a_missing_folder_is_an_error_with_the_path) {
+TEST_F(FileTest, AMissingFolderIsAnErrorWithThePath) {
   const IoError error = error_of([&] { AtomicFile file(path("missing/out")); });
   EXPECT_EQ(error.code(), ENOENT);
   EXPECT_EQ(error.path(), path("missing/out"));
   EXPECT_THAT(error.what(), HasSubstr(path("missing/out") + "': No such file or directory"));
 }
 
-TEST_F(FileTest, a_folder_cannot_be_written_as_a_file) {
+TEST_F(FileTest, AFolderCannotBeWrittenAsAFile) {
   fs::create_directory(path("folder"));
   EXPECT_EQ(error_of([&] { AtomicFile file(path("folder")); }).code(), EISDIR);
   EXPECT_THAT(names_in(folder_), ElementsAre("folder"));
 }
 
-TEST_F(FileTest, a_target_that_becomes_a_folder_before_commit_is_an_error_and_leaves_no_temporary) {
+TEST_F(FileTest, ATargetThatBecomesAFolderBeforeCommitIsAnErrorAndLeavesNoTemporary) {
   AtomicFile file(path("out"));
   file.write("new");
   fs::create_directories(path("out/inner"));
@@ -128,7 +128,7 @@ TEST_F(FileTest, a_target_that_becomes_a_folder_before_commit_is_an_error_and_le
   EXPECT_THAT(names_in(folder_), ElementsAre("out"));
 }
 
-TEST_F(FileTest, an_unwritable_folder_is_an_error_and_the_old_file_stays) {
+TEST_F(FileTest, AnUnwritableFolderIsAnErrorAndTheOldFileStays) {
   put(path("out"), "old");
   fs::permissions(folder_, fs::perms{0555});
   const bool is_root = ::geteuid() == 0;  // root may write everywhere: be nobody for a moment
@@ -141,13 +141,13 @@ TEST_F(FileTest, an_unwritable_folder_is_an_error_and_the_old_file_stays) {
   EXPECT_THAT(names_in(folder_), ElementsAre("out"));
 }
 
-TEST_F(FileTest, a_folder_of_the_kernel_that_takes_no_files_is_an_error) {
+TEST_F(FileTest, AFolderOfTheKernelThatTakesNoFilesIsAnError) {
   const IoError error = error_of([] { AtomicFile file("/proc/mindtorch_out"); });
   EXPECT_NE(error.code(), 0);
   EXPECT_EQ(error.path(), "/proc/mindtorch_out");
 }
 
-TEST_F(FileTest, a_full_disk_is_an_error_that_leaves_the_old_file_and_no_temporary) {
+TEST_F(FileTest, AFullDiskIsAnErrorThatLeavesTheOldFileAndNoTemporary) {
   if (::mount("mindtorch_test", folder_.c_str(), "tmpfs", 0, "size=64k") != 0) GTEST_SKIP() << "may not mount a small file system";
   put(path("out"), "old");
   const IoError error = error_of([&] {
@@ -164,7 +164,7 @@ TEST_F(FileTest, a_full_disk_is_an_error_that_leaves_the_old_file_and_no_tempora
   EXPECT_THAT(names, ElementsAre("out"));
 }
 
-TEST_F(FileTest, threads_that_write_many_files_at_once_do_not_disturb_each_other) {
+TEST_F(FileTest, ThreadsThatWriteManyFilesAtOnceDoNotDisturbEachOther) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
@@ -179,29 +179,29 @@ TEST_F(FileTest, threads_that_write_many_files_at_once_do_not_disturb_each_other
   for (int t = 0; t < 4; ++t) EXPECT_EQ(read_file(path(std::to_string(t))), "49");
 }
 
-TEST_F(FileTest, a_file_larger_than_one_read_is_read_whole) {
+TEST_F(FileTest, AFileLargerThanOneReadIsReadWhole) {
   std::string bytes((std::size_t{3} << 20) + 17, '\0');
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 131 >> 3);
   put(path("large"), bytes);
   EXPECT_TRUE(read_file(path("large")) == bytes);
 }
 
-TEST_F(FileTest, a_file_that_does_not_tell_its_size_is_read_whole) { EXPECT_THAT(read_file("/proc/self/status"), HasSubstr("Pid:")); }
+TEST_F(FileTest, AFileThatDoesNotTellItsSizeIsReadWhole) { EXPECT_THAT(read_file("/proc/self/status"), HasSubstr("Pid:")); }
 
-TEST_F(FileTest, reading_what_is_not_there_or_not_a_file_is_an_error_with_the_path) {
+TEST_F(FileTest, ReadingWhatIsNotThereOrNotAFileIsAnErrorWithThePath) {
   const IoError missing = error_of([&] { read_file(path("missing")); });
   EXPECT_EQ(missing.code(), ENOENT);
   EXPECT_THAT(missing.what(), HasSubstr("[file.read] cannot read '" + path("missing") + "'"));
   EXPECT_EQ(error_of([&] { read_file(folder_); }).code(), EISDIR);
 }
 
-TEST_F(FileTest, folders_are_made_with_their_parents_and_may_exist) {
+TEST_F(FileTest, FoldersAreMadeWithTheirParentsAndMayExist) {
   make_directories(path("a/b/c"));
   make_directories(path("a/b/c"));
   EXPECT_TRUE(fs::is_directory(path("a/b/c")));
 }
 
-TEST_F(FileTest, a_folder_below_a_file_is_an_error_with_the_path) {
+TEST_F(FileTest, AFolderBelowAFileIsAnErrorWithThePath) {
   put(path("file"), "");
   const IoError error = error_of([&] { make_directories(path("file/below")); });
   EXPECT_EQ(error.code(), ENOTDIR);

@@ -38,24 +38,24 @@ std::string expected_escape(int byte) {
   return text.data();
 }
 
-TEST(JsonEscapeTest, every_ascii_byte_is_escaped_as_json_demands) {
+TEST(JsonEscape, EveryAsciiByteIsEscapedAsJsonDemands) {
   for (int byte = 0; byte < 0x80; ++byte) EXPECT_EQ(escaped(std::string(1, static_cast<char>(byte))), expected_escape(byte)) << byte;
 }
 
-TEST(JsonEscapeTest, every_lone_byte_above_ascii_becomes_the_replacement_character) {
+TEST(JsonEscape, EveryLoneByteAboveAsciiBecomesTheReplacementCharacter) {
   for (int byte = 0x80; byte < 0x100; ++byte) EXPECT_EQ(escaped(std::string(1, static_cast<char>(byte))), kReplacement) << byte;
 }
 
-TEST(JsonEscapeTest, text_around_an_escape_is_kept) { EXPECT_EQ(escaped("a\0b\"c"s), "a\\u0000b\\\"c"); }
+TEST(JsonEscape, TextAroundAnEscapeIsKept) { EXPECT_EQ(escaped("a\0b\"c"s), "a\\u0000b\\\"c"); }
 
-TEST(JsonEscapeTest, appending_keeps_what_was_there) {
+TEST(JsonEscape, AppendingKeepsWhatWasThere) {
   std::string out = "before ";
   append_json_escaped(out, "\n");
   append_json_escaped(out, "");
   EXPECT_EQ(out, "before \\n");
 }
 
-TEST(JsonEscapeTest, valid_utf8_of_every_length_passes_unchanged) {
+TEST(JsonEscape, ValidUtf8OfEveryLengthPassesUnchanged) {
   for (const char* text : {"é", "€", "😀", "\u007f", "\u0080", "\u07ff", "\u0800", "\ud7ff", "\ue000", "\uffff", "\U00010000", "\U0010ffff"})
     EXPECT_EQ(valid_utf8(text), text);
   EXPECT_EQ(escaped("aten::µ→😀"), "aten::µ→😀");
@@ -66,7 +66,7 @@ struct BadText {
   int bad_bytes;
 };
 
-TEST(Utf8Test, each_invalid_byte_becomes_one_replacement_character) {
+TEST(Utf8, EachInvalidByteBecomesOneReplacementCharacter) {
   const std::vector<BadText> cases = {
       {"\xC3", 1},              // cut short
       {"\xE2\x82", 2},          // cut short
@@ -90,7 +90,7 @@ TEST(Utf8Test, each_invalid_byte_becomes_one_replacement_character) {
   }
 }
 
-TEST(JsonEscapeTest, random_bytes_always_give_a_valid_json_string) {
+TEST(JsonEscape, RandomBytesAlwaysGiveAValidJsonString) {
   std::mt19937 random(20240501);
   for (int round = 0; round < 2000; ++round) {
     std::string bytes(random() % 40, '\0');
@@ -99,12 +99,12 @@ TEST(JsonEscapeTest, random_bytes_always_give_a_valid_json_string) {
   }
 }
 
-TEST(JsonTest, quoting_adds_the_quotes) {
+TEST(Json, QuotingAddsTheQuotes) {
   EXPECT_EQ(json_quoted(""), "\"\"");
   EXPECT_EQ(json_quoted("a\"b"), "\"a\\\"b\"");
 }
 
-TEST(JsonTest, one_complete_value_is_json) {
+TEST(Json, OneCompleteValueIsJson) {
   for (const char* text : {"null",
                            "true",
                            "false",
@@ -131,7 +131,7 @@ TEST(JsonTest, one_complete_value_is_json) {
     EXPECT_TRUE(is_json(text)) << text;
 }
 
-TEST(JsonTest, anything_else_is_not) {
+TEST(Json, AnythingElseIsNot) {
   const std::vector<std::string> cases = {"",
                                           " ",
                                           "notjson",
@@ -187,7 +187,7 @@ TEST(JsonTest, anything_else_is_not) {
   for (const std::string& text : cases) EXPECT_FALSE(is_json(text)) << testing::PrintToString(text);
 }
 
-TEST(JsonTest, deep_nesting_is_accepted_up_to_a_limit_and_never_overflows_the_stack) {
+TEST(Json, DeepNestingIsAcceptedUpToALimitAndNeverOverflowsTheStack) {
   const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
   EXPECT_TRUE(is_json(nested(500)));
   EXPECT_FALSE(is_json(nested(10'000)));

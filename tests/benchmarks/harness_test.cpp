@@ -10,14 +10,14 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(MedianTest, it_is_the_middle_value_or_the_mean_of_the_two_in_the_middle) {
+TEST(Median, ItIsTheMiddleValueOrTheMeanOfTheTwoInTheMiddle) {
   EXPECT_EQ(median({}), 0);
   EXPECT_EQ(median({3}), 3);
   EXPECT_EQ(median({9, 1, 5}), 5);
   EXPECT_EQ(median({4, 1, 100, 2}), 3);
 }
 
-TEST(RunRoundsTest, alternatives_take_turns_and_the_first_round_is_thrown_away) {
+TEST(RunRounds, AlternativesTakeTurnsAndTheFirstRoundIsThrownAway) {
   std::string order;
   double next = 0;
   const auto alternative = [&](char name) {
@@ -31,7 +31,7 @@ TEST(RunRoundsTest, alternatives_take_turns_and_the_first_round_is_thrown_away) 
   EXPECT_THAT(rounds, ElementsAre(ElementsAre(3, 2), ElementsAre(4, 5)));
 }
 
-TEST(CompareTest, one_disturbed_round_does_not_move_the_ratio) {
+TEST(Compare, OneDisturbedRoundDoesNotMoveTheRatio) {
   int call = 0;
   const Comparison c = compare([&] { return ++call == 3 ? 1000.0 : 12.0; }, [] { return 10.0; }, 5);
   EXPECT_EQ(c.ours, 12);
@@ -39,7 +39,7 @@ TEST(CompareTest, one_disturbed_round_does_not_move_the_ratio) {
   EXPECT_DOUBLE_EQ(c.ratio, 1.2);
 }
 
-TEST(CompareTest, the_ratio_is_taken_within_each_round) {
+TEST(Compare, TheRatioIsTakenWithinEachRound) {
   const Comparison c = comparison_of({{2, 1}, {20, 10}, {300, 100}}, 0, 1);
   EXPECT_DOUBLE_EQ(c.ratio, 2);
 }
@@ -50,18 +50,18 @@ std::string printed(const Result& result) {
   return testing::internal::GetCapturedStdout();
 }
 
-TEST(PrintResultTest, a_result_is_one_line_of_json) {
+TEST(PrintResult, AResultIsOneLineOfJson) {
   EXPECT_EQ(printed({.name = "a/b", .ours = 3, .peer = "floor", .peer_value = 2, .unit = "ns", .note = "say \"hi\""}),
             "{\"name\": \"a/b\", \"ours\": 3, \"peer\": \"floor\", \"peer_value\": 2, \"ratio\": 1.5, \"unit\": \"ns\", "
             "\"note\": \"say \\\"hi\\\"\"}\n");
 }
 
-TEST(PrintResultTest, a_result_without_a_peer_says_null) {
+TEST(PrintResult, AResultWithoutAPeerSaysNull) {
   EXPECT_EQ(printed({.name = "a", .ours = 0.5}),
             "{\"name\": \"a\", \"ours\": 0.5, \"peer\": null, \"peer_value\": null, \"ratio\": null, \"unit\": \"\", \"note\": \"\"}\n");
 }
 
-TEST(NsPerOpTest, it_calls_the_operation_as_often_as_asked) {
+TEST(NsPerOp, ItCallsTheOperationAsOftenAsAsked) {
   int calls = 0;
   EXPECT_GE(ns_per_op(100, [&] { ++calls; }), 0);
   EXPECT_EQ(calls, 100);

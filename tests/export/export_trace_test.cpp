@@ -28,7 +28,7 @@ void fill_disk(const std::string& path) {
   }
 }
 
-TEST(ExportTrace, the_suffix_chooses_the_format) {
+TEST(ExportTrace, TheSuffixChoosesTheFormat) {
   const TemporaryFolder folder;
   const trace::Recording recording = tests::full_recording();
   export_trace(recording, folder / "t.json");
@@ -39,14 +39,14 @@ TEST(ExportTrace, the_suffix_chooses_the_format) {
   EXPECT_THAT(read_file(folder / "t.pftrace"), testing::StartsWith("\x0A"));
 }
 
-TEST(ExportTrace, a_recording_comes_back_byte_for_byte_whatever_its_names) {
+TEST(ExportTrace, ARecordingComesBackByteForByteWhateverItsNames) {
   const TemporaryFolder folder;
   const trace::Recording hostile = tests::hostile_recording();
   export_trace(hostile, folder / "t.mtrec");
   EXPECT_TRUE(trace::load(folder / "t.mtrec").recording == hostile);
 }
 
-TEST(ExportTrace, an_unknown_suffix_is_refused_with_the_list_of_known_ones) {
+TEST(ExportTrace, AnUnknownSuffixIsRefusedWithTheListOfKnownOnes) {
   try {
     export_trace(tests::cpu_recording(), "/tmp/trace.docx");
     FAIL() << "no error";
@@ -56,7 +56,7 @@ TEST(ExportTrace, an_unknown_suffix_is_refused_with_the_list_of_known_ones) {
   }
 }
 
-TEST(ExportTrace, every_format_reports_a_full_disk_and_can_be_repeated) {
+TEST(ExportTrace, EveryFormatReportsAFullDiskAndCanBeRepeated) {
   const TemporaryFolder folder;
   if (::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=256k") != 0) GTEST_SKIP() << "needs the right to mount";
   const trace::Recording recording = tests::full_recording();
@@ -85,7 +85,7 @@ TEST(ExportTrace, every_format_reports_a_full_disk_and_can_be_repeated) {
   ::umount(folder.path().c_str());
 }
 
-TEST(ExportTrace, exporting_twice_gives_the_same_bytes) {
+TEST(ExportTrace, ExportingTwiceGivesTheSameBytes) {
   const TemporaryFolder folder;
   const trace::Recording recording = tests::full_recording();
   for (const Format& format : formats()) {

@@ -19,14 +19,14 @@ std::vector<std::string> arrows(const trace::Recording& recording, const std::ve
   return texts;
 }
 
-TEST(Flows, each_autograd_node_is_joined_with_the_innermost_op_of_its_sequence_number) {
+TEST(Flows, EachAutogradNodeIsJoinedWithTheInnermostOpOfItsSequenceNumber) {
   const trace::Recording recording = tests::cpu_recording();
   EXPECT_THAT(arrows(recording, forward_backward_flows(recording)),
               ElementsAre("1 aten::relu -> ReluBackward0", "2 aten::addmm -> AddmmBackward0", "3 aten::relu -> ReluBackward0",
                           "4 aten::addmm -> AddmmBackward0"));
 }
 
-TEST(Flows, a_node_whose_forward_op_was_not_recorded_has_no_arrow) {
+TEST(Flows, ANodeWhoseForwardOpWasNotRecordedHasNoArrow) {
   trace::RecordingBuilder builder;
   const auto track = builder.add_thread(1);
   builder.add_event({.name = "aten::mul", .track = track, .start_ns = 1, .duration_ns = 1, .link = trace::make_sequence_link(5)});
@@ -45,7 +45,7 @@ TEST(Flows, a_node_whose_forward_op_was_not_recorded_has_no_arrow) {
   EXPECT_TRUE(forward_backward_flows(builder.finish()).empty());
 }
 
-TEST(Flows, each_device_activity_is_joined_with_its_launch) {
+TEST(Flows, EachDeviceActivityIsJoinedWithItsLaunch) {
   const trace::Recording recording = tests::device_recording(trace::DeviceType::kCuda);
   const std::vector<Flow> flows = launch_flows(analyze::Analysis(recording));
   ASSERT_EQ(flows.size(), 15U);

@@ -19,7 +19,7 @@ std::string written(Write write) {
   return {text.data(), cursor.position()};
 }
 
-TEST(JsonCursor, integers_of_every_length_and_sign) {
+TEST(JsonCursor, IntegersOfEveryLengthAndSign) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 20000; ++i) {
     const auto value = static_cast<std::int64_t>(random() >> (random() % 64));
@@ -32,7 +32,7 @@ TEST(JsonCursor, integers_of_every_length_and_sign) {
   EXPECT_EQ(written([&](JsonCursor& c) { c.number(kMost); }), fmt::format("{}", kMost));
 }
 
-TEST(JsonCursor, numbers_around_powers_of_ten_and_two) {
+TEST(JsonCursor, NumbersAroundPowersOfTenAndTwo) {
   for (std::uint64_t power = 1; power < 10'000'000'000'000'000'000U; power *= 10) {
     for (const std::uint64_t value : {power - 1, power, power + 1})
       EXPECT_EQ(written([&](JsonCursor& c) { c.number(value); }), fmt::format("{}", value));
@@ -43,7 +43,7 @@ TEST(JsonCursor, numbers_around_powers_of_ten_and_two) {
   }
 }
 
-TEST(JsonCursor, times_have_exactly_three_decimals) {
+TEST(JsonCursor, TimesHaveExactlyThreeDecimals) {
   EXPECT_EQ(written([](JsonCursor& c) { c.micros(0); }), "0.000");
   EXPECT_EQ(written([](JsonCursor& c) { c.micros(7); }), "0.007");
   EXPECT_EQ(written([](JsonCursor& c) { c.micros(1020); }), "1.020");

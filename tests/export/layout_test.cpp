@@ -32,7 +32,7 @@ bool rows_nest(const trace::Recording& recording, const Layout& layout) {
   return true;
 }
 
-TEST(Layout, ids_are_positive_small_and_unique_whatever_the_tracks_are_called) {
+TEST(Layout, IdsArePositiveSmallAndUniqueWhateverTheTracksAreCalled) {
   RecordingBuilder builder;
   builder.add_thread(139785213720320, "pthread id", 1);
   builder.add_thread(5, "", 1);
@@ -56,7 +56,7 @@ TEST(Layout, ids_are_positive_small_and_unique_whatever_the_tracks_are_called) {
   EXPECT_EQ(layout.rows[4].tid, 7);
 }
 
-TEST(Layout, a_kernel_that_overlaps_its_predecessor_moves_to_a_lane_below_its_stream) {
+TEST(Layout, AKernelThatOverlapsItsPredecessorMovesToALaneBelowItsStream) {
   const trace::Recording recording = tests::device_recording(DeviceType::kNpu);
   const Layout layout = make_layout(recording);
   ASSERT_EQ(layout.rows.size(), recording.tracks.size() + 1);
@@ -67,7 +67,7 @@ TEST(Layout, a_kernel_that_overlaps_its_predecessor_moves_to_a_lane_below_its_st
   EXPECT_TRUE(rows_nest(recording, layout));
 }
 
-TEST(Layout, every_row_nests_for_random_intervals) {
+TEST(Layout, EveryRowNestsForRandomIntervals) {
   std::mt19937 random(7);
   for (int round = 0; round < 50; ++round) {
     RecordingBuilder builder;
@@ -86,7 +86,7 @@ TEST(Layout, every_row_nests_for_random_intervals) {
   }
 }
 
-TEST(Layout, events_that_touch_or_share_a_start_stay_in_one_row) {
+TEST(Layout, EventsThatTouchOrShareAStartStayInOneRow) {
   RecordingBuilder builder;
   const auto track = builder.add_thread(1);
   for (const auto& [start, duration] :

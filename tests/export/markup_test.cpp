@@ -6,12 +6,12 @@
 namespace mindtorch::exporter {
 namespace {
 
-TEST(Markup, marks_are_escaped_and_forbidden_characters_replaced) {
+TEST(Markup, MarksAreEscapedAndForbiddenCharactersReplaced) {
   EXPECT_EQ(markup_escaped("<a href=\"x\">&</a>"), "&lt;a href=&quot;x&quot;&gt;&amp;&lt;/a&gt;");
   EXPECT_EQ(markup_escaped(std::string("a\0b\x01\xFF\n", 6)), "a\uFFFDb\uFFFD\uFFFD\n");
 }
 
-TEST(Markup, long_texts_end_in_an_ellipsis_and_characters_stay_whole) {
+TEST(Markup, LongTextsEndInAnEllipsisAndCharactersStayWhole) {
   EXPECT_EQ(shortened("abcdef", 6), "abcdef");
   EXPECT_EQ(shortened("abcdef", 4), "abc…");
   EXPECT_EQ(shortened("漢字漢字", 3), "漢字…");

@@ -46,7 +46,7 @@ std::string numbered_lines(std::size_t lines) {
   return text;
 }
 
-TEST(Output, bytes_arrive_in_order_however_they_are_cut) {
+TEST(Output, BytesArriveInOrderHoweverTheyAreCut) {
   const TemporaryFolder folder;
   const std::string text = numbered_lines(100000);
   Output out(folder / "out");
@@ -57,7 +57,7 @@ TEST(Output, bytes_arrive_in_order_however_they_are_cut) {
   EXPECT_EQ(read_file(folder / "out"), text);
 }
 
-TEST(Output, what_is_written_into_reserved_room_arrives_too) {
+TEST(Output, WhatIsWrittenIntoReservedRoomArrivesToo) {
   const TemporaryFolder folder;
   Output out(folder / "out");
   std::string expected;
@@ -72,7 +72,7 @@ TEST(Output, what_is_written_into_reserved_room_arrives_too) {
   EXPECT_EQ(read_file(folder / "out"), expected);
 }
 
-TEST(Output, a_path_ending_in_gz_is_compressed_in_members_of_limited_size) {
+TEST(Output, APathEndingInGzIsCompressedInMembersOfLimitedSize) {
   const TemporaryFolder folder;
   const std::string text = numbered_lines(200000);
   write_output(folder / "out.json.gz", text);
@@ -83,7 +83,7 @@ TEST(Output, a_path_ending_in_gz_is_compressed_in_members_of_limited_size) {
   EXPECT_LT(bytes.size(), text.size() / 2);
 }
 
-TEST(Output, an_empty_gz_file_is_valid_gzip) {
+TEST(Output, AnEmptyGzFileIsValidGzip) {
   const TemporaryFolder folder;
   write_output(folder / "out.gz", "");
   const std::string bytes = read_file(folder / "out.gz");
@@ -91,7 +91,7 @@ TEST(Output, an_empty_gz_file_is_valid_gzip) {
   EXPECT_EQ(gunzip(bytes), "");
 }
 
-TEST(Output, without_commit_nothing_appears_and_the_old_file_stays) {
+TEST(Output, WithoutCommitNothingAppearsAndTheOldFileStays) {
   const TemporaryFolder folder;
   write_output(folder / "out", "old");
   {
@@ -102,7 +102,7 @@ TEST(Output, without_commit_nothing_appears_and_the_old_file_stays) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 
-TEST(Output, a_missing_folder_is_an_error_that_names_the_path) {
+TEST(Output, AMissingFolderIsAnErrorThatNamesThePath) {
   const TemporaryFolder folder;
   try {
     Output out(folder / "missing/out.json");
@@ -113,7 +113,7 @@ TEST(Output, a_missing_folder_is_an_error_that_names_the_path) {
   }
 }
 
-TEST(Output, a_full_disk_is_reported_by_a_later_call_and_the_old_file_stays) {
+TEST(Output, AFullDiskIsReportedByALaterCallAndTheOldFileStays) {
   const TemporaryFolder folder;
   if (::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=1m") != 0) GTEST_SKIP() << "needs the right to mount";
   write_output(folder / "out", "old");

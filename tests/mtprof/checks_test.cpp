@@ -43,11 +43,11 @@ trace::Recording launch_and_kernel(std::int64_t kernel_start, std::uint64_t corr
   return builder.finish();
 }
 
-TEST(Checks, our_samples_are_sound) {
+TEST(Checks, OurSamplesAreSound) {
   for (auto& [name, recording] : tests::sample_recordings()) EXPECT_THAT(findings(loaded(std::move(recording))), IsEmpty()) << name;
 }
 
-TEST(Checks, events_of_a_thread_that_overlap_in_part_are_found) {
+TEST(Checks, EventsOfAThreadThatOverlapInPartAreFound) {
   trace::RecordingBuilder builder;
   const auto track = builder.add_thread(1);
   builder.add_event({.name = "a", .track = track, .start_ns = 0, .duration_ns = 10});
@@ -58,7 +58,7 @@ TEST(Checks, events_of_a_thread_that_overlap_in_part_are_found) {
   EXPECT_THAT(found.at("nesting"), HasSubstr("'b' at 5 ns on thread 1"));
 }
 
-TEST(Checks, a_kernel_before_its_launch_is_found_unless_the_clocks_may_be_that_wrong) {
+TEST(Checks, AKernelBeforeItsLaunchIsFoundUnlessTheClocksMayBeThatWrong) {
   EXPECT_THAT(findings(loaded(launch_and_kernel(100, 7))), IsEmpty());
   EXPECT_THAT(findings(loaded(launch_and_kernel(80, 7))), IsEmpty());
   const auto found = findings(loaded(launch_and_kernel(79, 7)));
@@ -66,13 +66,13 @@ TEST(Checks, a_kernel_before_its_launch_is_found_unless_the_clocks_may_be_that_w
   EXPECT_THAT(found.at("causality"), HasSubstr("starts 21 ns before its launch"));
 }
 
-TEST(Checks, a_kernel_without_launch_is_found) {
+TEST(Checks, AKernelWithoutLaunchIsFound) {
   const auto found = findings(loaded(launch_and_kernel(200, 8)));
   ASSERT_EQ(found.size(), 1U);
   EXPECT_THAT(found.at("launches"), HasSubstr("correlation 8"));
 }
 
-TEST(Checks, two_launches_with_one_correlation_are_found) {
+TEST(Checks, TwoLaunchesWithOneCorrelationAreFound) {
   trace::RecordingBuilder builder;
   const auto track = builder.add_thread(1);
   for (const std::int64_t start : {0, 20})
@@ -81,14 +81,14 @@ TEST(Checks, two_launches_with_one_correlation_are_found) {
   EXPECT_EQ(findings(loaded(builder.finish())).count("ids"), 1U);
 }
 
-TEST(Checks, events_outside_of_the_window_are_found) {
+TEST(Checks, EventsOutsideOfTheWindowAreFound) {
   trace::RecordingBuilder builder;
   builder.add_event({.name = "late", .track = builder.add_thread(1), .start_ns = 90, .duration_ns = 20});
   builder.recording().clock.end_ns = 100;
   EXPECT_EQ(findings(loaded(builder.finish())).count("window"), 1U);
 }
 
-TEST(Checks, arrows_without_an_end_steps_that_go_back_and_damage_are_found) {
+TEST(Checks, ArrowsWithoutAnEndStepsThatGoBackAndDamageAreFound) {
   Loaded wrong = loaded(tests::cpu_recording());
   wrong.flows = {3, 2, 1, 0};
   wrong.damage = "it ends early";

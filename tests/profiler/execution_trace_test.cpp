@@ -25,7 +25,7 @@ class ExecutionTraceTest : public testing::Test {
   const std::string path = folder / "et.json";
 };
 
-TEST_F(ExecutionTraceTest, alone_it_records_what_happens_between_start_and_stop) {
+TEST_F(ExecutionTraceTest, AloneItRecordsWhatHappensBetweenStartAndStop) {
   ExecutionTrace trace;
   trace.register_output(path);
   call("before");
@@ -42,7 +42,7 @@ TEST_F(ExecutionTraceTest, alone_it_records_what_happens_between_start_and_stop)
   EXPECT_THAT(text(), Not(HasSubstr("\"after\"")));
 }
 
-TEST_F(ExecutionTraceTest, a_profile_drives_it_and_shares_its_recording) {
+TEST_F(ExecutionTraceTest, AProfileDrivesItAndSharesItsRecording) {
   const auto trace = std::make_shared<ExecutionTrace>();
   trace->register_output(path);
   Profile profile({.activities = {Activity::kCpu}, .execution_trace_observer = trace});
@@ -55,7 +55,7 @@ TEST_F(ExecutionTraceTest, a_profile_drives_it_and_shares_its_recording) {
   EXPECT_EQ(profile.events().size(), 1u);
 }
 
-TEST_F(ExecutionTraceTest, every_cycle_of_a_profile_is_in_the_file) {
+TEST_F(ExecutionTraceTest, EveryCycleOfAProfileIsInTheFile) {
   const auto trace = std::make_shared<ExecutionTrace>();
   trace->register_output(path);
   Profile profile({.activities = {Activity::kCpu}, .schedule = schedule({.wait = 1, .active = 1}), .execution_trace_observer = trace});
@@ -71,7 +71,7 @@ TEST_F(ExecutionTraceTest, every_cycle_of_a_profile_is_in_the_file) {
   EXPECT_THAT(text(), Not(HasSubstr("\"step 2\"")));
 }
 
-TEST_F(ExecutionTraceTest, inside_a_profile_it_may_be_started_and_stopped_by_hand) {
+TEST_F(ExecutionTraceTest, InsideAProfileItMayBeStartedAndStoppedByHand) {
   ExecutionTrace trace;
   trace.register_output(path);
   Profile profile({.activities = {Activity::kCpu}});
@@ -88,7 +88,7 @@ TEST_F(ExecutionTraceTest, inside_a_profile_it_may_be_started_and_stopped_by_han
   EXPECT_THAT(text(), Not(HasSubstr("\"after\"")));
 }
 
-TEST_F(ExecutionTraceTest, without_an_output_start_does_nothing) {
+TEST_F(ExecutionTraceTest, WithoutAnOutputStartDoesNothing) {
   ExecutionTrace trace;
   trace.start();
   EXPECT_FALSE(trace.running());
@@ -97,14 +97,14 @@ TEST_F(ExecutionTraceTest, without_an_output_start_does_nothing) {
   profile.stop();
 }
 
-TEST_F(ExecutionTraceTest, never_started_it_writes_a_trace_of_nothing) {
+TEST_F(ExecutionTraceTest, NeverStartedItWritesATraceOfNothing) {
   ExecutionTrace trace;
   trace.register_output(path);
   trace.unregister();
   EXPECT_THAT(text(), HasSubstr("execution_trace|process"));
 }
 
-TEST_F(ExecutionTraceTest, a_second_one_in_the_process_is_refused) {
+TEST_F(ExecutionTraceTest, ASecondOneInTheProcessIsRefused) {
   ExecutionTrace first, second;
   first.register_output(path);
   EXPECT_THROW(second.register_output(folder / "other.json"), Error);
@@ -112,7 +112,7 @@ TEST_F(ExecutionTraceTest, a_second_one_in_the_process_is_refused) {
   second.register_output(folder / "other.json");
 }
 
-TEST_F(ExecutionTraceTest, a_path_that_cannot_be_written_is_an_error_and_frees_the_process) {
+TEST_F(ExecutionTraceTest, APathThatCannotBeWrittenIsAnErrorAndFreesTheProcess) {
   ExecutionTrace trace;
   trace.register_output("/nowhere/et.json");
   EXPECT_THROW(trace.unregister(), IoError);

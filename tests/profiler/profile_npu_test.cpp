@@ -26,7 +26,7 @@ void add_on_npu(device::Stream* stream) {
   ASSERT_EQ(device::launch(stream, "add_kernel", device::nothing()), device::Result::kSuccess);
 }
 
-class ProfileNpu : public ::testing::Test {
+class ProfileNpuTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (is_supported()) GTEST_SKIP() << "another NPU is present, which would be watched instead of the reference device";
@@ -37,7 +37,7 @@ class ProfileNpu : public ::testing::Test {
   }
 };
 
-TEST_F(ProfileNpu, IsSupportedWhileTheDeviceIsThereAndElseTheStatusSaysWhyNot) {
+TEST_F(ProfileNpuTest, IsSupportedWhileTheDeviceIsThereAndElseTheStatusSaysWhyNot) {
   const auto reference = [] {
     for (const SourceStatus& source : status().sources)
       if (source.name == "reference") return source;
@@ -52,7 +52,7 @@ TEST_F(ProfileNpu, IsSupportedWhileTheDeviceIsThereAndElseTheStatusSaysWhyNot) {
   EXPECT_THAT(Profile().activities(), Contains(Activity::kNpu)) << "what is supported is what is recorded by default";
 }
 
-TEST_F(ProfileNpu, AskedForWithoutADeviceItIsAWarningAndTheHostIsRecorded) {
+TEST_F(ProfileNpuTest, AskedForWithoutADeviceItIsAWarningAndTheHostIsRecorded) {
   Profile profile({.activities = {Activity::kCpu, Activity::kNpu}});
   profile.start();
   { record::OpScope op(record::intern("add")); }
@@ -62,7 +62,7 @@ TEST_F(ProfileNpu, AskedForWithoutADeviceItIsAWarningAndTheHostIsRecorded) {
   EXPECT_THAT(names_of(*profile.recording()), ElementsAre("add"));
 }
 
-TEST_F(ProfileNpu, KernelsAreInTheTableUnderTheDevicesName) {
+TEST_F(ProfileNpuTest, KernelsAreInTheTableUnderTheDevicesName) {
   const device::Powered on;
   device::Stream* const stream = device::new_stream();
   Profile profile({.activities = {Activity::kCpu, Activity::kNpu}});
@@ -75,7 +75,7 @@ TEST_F(ProfileNpu, KernelsAreInTheTableUnderTheDevicesName) {
   EXPECT_THAT(profile.key_averages().table({.sort_by = "self_device_time_total"}), HasSubstr("Self NPU"));
 }
 
-TEST_F(ProfileNpu, CanBeSwitchedOffAndOnWhileTheHostIsRecorded) {
+TEST_F(ProfileNpuTest, CanBeSwitchedOffAndOnWhileTheHostIsRecorded) {
   const device::Powered on;
   device::Stream* const stream = device::new_stream();
   Profile profile({.activities = {Activity::kCpu, Activity::kNpu}});
@@ -93,7 +93,7 @@ TEST_F(ProfileNpu, CanBeSwitchedOffAndOnWhileTheHostIsRecorded) {
   EXPECT_THAT(names, Contains("add_kernel").Times(2));
 }
 
-TEST_F(ProfileNpu, AloneItIsRecordedWithoutTheHost) {
+TEST_F(ProfileNpuTest, AloneItIsRecordedWithoutTheHost) {
   const device::Powered on;
   Profile profile({.activities = {Activity::kNpu}});
   profile.start();
@@ -104,7 +104,7 @@ TEST_F(ProfileNpu, AloneItIsRecordedWithoutTheHost) {
   EXPECT_THAT(names, Not(Contains("add")));
 }
 
-TEST_F(ProfileNpu, EachCycleHasItsOwnKernels) {
+TEST_F(ProfileNpuTest, EachCycleHasItsOwnKernels) {
   const device::Powered on;
   device::Stream* const stream = device::new_stream();
   std::vector<long> kernels;

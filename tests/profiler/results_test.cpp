@@ -48,7 +48,7 @@ TEST(Results, AccumulatedCyclesAreAllThereAndTheLastCycleIsStillKnown) {
   EXPECT_EQ(trace::check_invariants(*results.events()), "");
 }
 
-class SpilledResults : public ::testing::Test {
+class SpilledResultsTest : public ::testing::Test {
  protected:
   // What a spilling session hands over, and the file it leaves.
   trace::Recording spill(int events) {
@@ -61,7 +61,7 @@ class SpilledResults : public ::testing::Test {
   std::string path_ = folder_ / "spilled.mtrec";
 };
 
-TEST_F(SpilledResults, EventsAreReadWhenTheyAreAskedFor) {
+TEST_F(SpilledResultsTest, EventsAreReadWhenTheyAreAskedFor) {
   Results results(false);
   results.keep_spilled(spill(3), path_);
   results.set_metadata("key", "1");
@@ -71,7 +71,7 @@ TEST_F(SpilledResults, EventsAreReadWhenTheyAreAskedFor) {
   EXPECT_EQ(results.events()->metadata.at("key"), "1");
 }
 
-TEST_F(SpilledResults, AccumulatedCyclesAreReadBeforeTheNextOneIsWritten) {
+TEST_F(SpilledResultsTest, AccumulatedCyclesAreReadBeforeTheNextOneIsWritten) {
   Results results(true);
   results.keep_spilled(spill(3), path_);
   results.forget_spilled();
@@ -80,7 +80,7 @@ TEST_F(SpilledResults, AccumulatedCyclesAreReadBeforeTheNextOneIsWritten) {
   EXPECT_EQ(results.last_cycle()->events.size(), 2U);
 }
 
-TEST_F(SpilledResults, AFileThatIsWrittenAnewIsNotTakenForTheCycleBefore) {
+TEST_F(SpilledResultsTest, AFileThatIsWrittenAnewIsNotTakenForTheCycleBefore) {
   Results results(false);
   results.keep_spilled(spill(3), path_);
   results.forget_spilled();
@@ -88,7 +88,7 @@ TEST_F(SpilledResults, AFileThatIsWrittenAnewIsNotTakenForTheCycleBefore) {
   EXPECT_EQ(results.events()->events.size(), 0U);
 }
 
-TEST_F(SpilledResults, AMissingFileIsAnErrorOfTheCallThatAsks) {
+TEST_F(SpilledResultsTest, AMissingFileIsAnErrorOfTheCallThatAsks) {
   Results results(false);
   results.keep_spilled(spill(3), folder_ / "other.mtrec");
   EXPECT_THROW(results.events(), IoError);

@@ -83,9 +83,9 @@ TEST_F(BudgetTest, ARowOfArgumentsMayCrossIntoANewChunk) {
   EXPECT_TRUE(recording.losses.empty());
 }
 
-class KeepLast : public BudgetTest, public testing::WithParamInterface<int> {};
+class KeepLastTest : public BudgetTest, public testing::WithParamInterface<int> {};
 
-TEST_P(KeepLast, HoldsExactlyTheLastStepsAndCountsTheRest) {
+TEST_P(KeepLastTest, HoldsExactlyTheLastStepsAndCountsTheRest) {
   const int keep = GetParam();
   constexpr int kSteps = 200, kEventsPerStep = 300;  // a step boundary falls anywhere in a segment
   auto session = started({.memory = true, .budget = {.policy = Budget::Policy::kKeepLast, .bytes = 64 * kMegabyte, .keep_steps = keep}});
@@ -107,7 +107,7 @@ TEST_P(KeepLast, HoldsExactlyTheLastStepsAndCountsTheRest) {
   ASSERT_EQ(recording.memory.size(), static_cast<std::size_t>(keep));
   EXPECT_EQ(recording.memory.bytes[0], kSteps - keep);
 }
-INSTANTIATE_TEST_SUITE_P(Steps, KeepLast, testing::Values(1, 2, 7, 20, 150, 199));
+INSTANTIATE_TEST_SUITE_P(Steps, KeepLastTest, testing::Values(1, 2, 7, 20, 150, 199));
 
 TEST_F(BudgetTest, KeepLastBoundsMemoryByTheWindowNotByTheRun) {
   auto session = started({.budget = {.policy = Budget::Policy::kKeepLast, .bytes = 64 * kMegabyte, .keep_steps = 3}});

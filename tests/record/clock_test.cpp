@@ -7,9 +7,9 @@
 namespace mindtorch::record {
 namespace {
 
-class EveryClock : public testing::TestWithParam<Clock* (*)()> {};
+class EveryClockTest : public testing::TestWithParam<Clock* (*)()> {};
 
-TEST_P(EveryClock, NeverReadsZeroAndNeverGoesBack) {
+TEST_P(EveryClockTest, NeverReadsZeroAndNeverGoesBack) {
   Clock& clock = *GetParam()();
   std::uint64_t last = clock.ticks();
   EXPECT_NE(last, 0u);
@@ -20,7 +20,7 @@ TEST_P(EveryClock, NeverReadsZeroAndNeverGoesBack) {
   }
 }
 
-TEST_P(EveryClock, SamplesLieBetweenReadingsTakenAround) {
+TEST_P(EveryClockTest, SamplesLieBetweenReadingsTakenAround) {
   Clock& clock = *GetParam()();
   timespec before, after;
   ::clock_gettime(CLOCK_MONOTONIC, &before);
@@ -35,7 +35,7 @@ TEST_P(EveryClock, SamplesLieBetweenReadingsTakenAround) {
   EXPECT_GT(sample.unix_ns, 1'600'000'000'000'000'000);
 }
 
-TEST_P(EveryClock, ItsRateTurnsTicksIntoTheNanosecondsOfTheSystem) {
+TEST_P(EveryClockTest, ItsRateTurnsTicksIntoTheNanosecondsOfTheSystem) {
   Clock& clock = *GetParam()();
   const ClockSample first = clock.sample();
   ClockSample last = first;
@@ -44,7 +44,7 @@ TEST_P(EveryClock, ItsRateTurnsTicksIntoTheNanosecondsOfTheSystem) {
   EXPECT_NEAR(ns / static_cast<double>(last.monotonic_ns - first.monotonic_ns), 1.0, 1e-3);
 }
 
-INSTANTIATE_TEST_SUITE_P(Clocks, EveryClock,
+INSTANTIATE_TEST_SUITE_P(Clocks, EveryClockTest,
                          testing::Values([]() -> Clock* { return &system_clock(); }, []() -> Clock* { return &monotonic_clock(); }));
 
 TEST(FakeClock, MovesOnlyWhenTold) {

@@ -77,7 +77,7 @@ class OneFrame : public StackProvider {
   std::uint64_t captured_ = 0;
 };
 
-class SharedStacks : public HooksTest {
+class SharedStacksTest : public HooksTest {
  protected:
   void SetUp() override { set_stack_provider(&frames_); }
   void TearDown() override { set_stack_provider(nullptr); }
@@ -95,7 +95,7 @@ class SharedStacks : public HooksTest {
   OneFrame frames_;
 };
 
-TEST_F(SharedStacks, OpsCalledByAnOpFromItsFrameHaveItsStack) {
+TEST_F(SharedStacksTest, OpsCalledByAnOpFromItsFrameHaveItsStack) {
   auto session = started({.stacks = true});
   for (int i = 0; i < 2; ++i) {
     OpScope outer(intern("outer"));
@@ -106,7 +106,7 @@ TEST_F(SharedStacks, OpsCalledByAnOpFromItsFrameHaveItsStack) {
   EXPECT_THAT(stacks_of(stopped(*session)), ElementsAre(0, 0, 0, 0, 1, 1, 1, 1));
 }
 
-TEST_F(SharedStacks, AnOtherFrameOrPlaceIsLookedAt) {
+TEST_F(SharedStacksTest, AnOtherFrameOrPlaceIsLookedAt) {
   auto session = started({.stacks = true});
   OpScope outer(intern("outer"));
   { OpScope inner(intern("inner")); }
@@ -120,7 +120,7 @@ TEST_F(SharedStacks, AnOtherFrameOrPlaceIsLookedAt) {
   EXPECT_THAT(stacks_of(stopped(*session)), ElementsAre(0, 0, 1, 2, 3, 4));
 }
 
-TEST_F(SharedStacks, AScopeThatMayEndAnytimeSharesItsStackWithNobody) {
+TEST_F(SharedStacksTest, AScopeThatMayEndAnytimeSharesItsStackWithNobody) {
   auto session = started({.stacks = true});
   NamedScope scope("scope");
   { NamedScope inner("inner"); }
@@ -129,7 +129,7 @@ TEST_F(SharedStacks, AScopeThatMayEndAnytimeSharesItsStackWithNobody) {
   EXPECT_THAT(stacks_of(stopped(*session)), ElementsAre(0, 1, 2, 2));
 }
 
-TEST_F(SharedStacks, EverySessionAndEverySegmentLooksForItself) {
+TEST_F(SharedStacksTest, EverySessionAndEverySegmentLooksForItself) {
   for (int round = 0; round < 2; ++round) {
     frames_.captured_ = 0;
     auto session = started({.stacks = true});

@@ -186,7 +186,7 @@ TEST_F(SpillTest, WhenTheDiskIsFullTheEventsAreCountedAndTheFileStaysReadable) {
       << "no more than a wait for the disk in each segment";
 }
 
-class KilledProcess : public SpillTest {
+class KilledProcessTest : public SpillTest {
  protected:
   [[noreturn]] void record_for_ever() {
     auto session = Session::prepare(spilling());
@@ -201,7 +201,7 @@ class KilledProcess : public SpillTest {
   }
 };
 
-TEST_F(KilledProcess, TheFileOpensAndHoldsEverySealedChunk) {
+TEST_F(KilledProcessTest, TheFileOpensAndHoldsEverySealedChunk) {
   std::mt19937 random(11);
   const int rounds = std::getenv("MINDTORCH_QUICK") ? 20 : 200;
   std::size_t events = 0;

@@ -35,13 +35,13 @@ class LimitedMemory : public RawMemory {
   std::size_t limit_, used_ = 0;
 };
 
-class Allocator : public ::testing::Test {
+class AllocatorTest : public ::testing::Test {
  protected:
   LimitedMemory memory{64 * kMiB};
   CachingAllocator allocator{Device(kNPU), memory};
 };
 
-TEST_F(Allocator, RoundsTo512BytesAndCountsIt) {
+TEST_F(AllocatorTest, RoundsTo512BytesAndCountsIt) {
   MemoryBlock* block = allocator.allocate(1);
   EXPECT_EQ(allocator.memory_allocated(), 512);
   EXPECT_EQ(allocator.memory_reserved(), static_cast<std::int64_t>(2 * kMiB));
@@ -51,7 +51,7 @@ TEST_F(Allocator, RoundsTo512BytesAndCountsIt) {
   EXPECT_EQ(allocator.max_memory_allocated(), 512);
 }
 
-TEST_F(Allocator, GivesAFreedBlockOutAgain) {
+TEST_F(AllocatorTest, GivesAFreedBlockOutAgain) {
   for (const std::size_t bytes : {std::size_t{100}, std::size_t{70'000}, 5 * kMiB}) {
     MemoryBlock* block = allocator.allocate(bytes);
     void* data = block->data;
@@ -62,13 +62,13 @@ TEST_F(Allocator, GivesAFreedBlockOutAgain) {
   }
 }
 
-TEST_F(Allocator, NothingIsAllocatedForNoBytes) {
+TEST_F(AllocatorTest, NothingIsAllocatedForNoBytes) {
   EXPECT_EQ(allocator.allocate(0), nullptr);
   allocator.free(nullptr);
   EXPECT_EQ(allocator.memory_reserved(), 0);
 }
 
-TEST_F(Allocator, LargeBlocksAreSplitAndMergedAgain) {
+TEST_F(AllocatorTest, LargeBlocksAreSplitAndMergedAgain) {
   MemoryBlock* a = allocator.allocate(4 * kMiB);
   MemoryBlock* b = allocator.allocate(4 * kMiB);
   MemoryBlock* c = allocator.allocate(4 * kMiB);
@@ -82,7 +82,7 @@ TEST_F(Allocator, LargeBlocksAreSplitAndMergedAgain) {
   allocator.free(whole);
 }
 
-TEST_F(Allocator, CachedMemoryIsGivenBackBeforeGivingUp) {
+TEST_F(AllocatorTest, CachedMemoryIsGivenBackBeforeGivingUp) {
   allocator.free(allocator.allocate(30 * kMiB));
   MemoryBlock* block = allocator.allocate(50 * kMiB);
   EXPECT_EQ(memory.used(), 50 * kMiB);
@@ -90,7 +90,7 @@ TEST_F(Allocator, CachedMemoryIsGivenBackBeforeGivingUp) {
   allocator.free(block);
 }
 
-TEST_F(Allocator, OutOfMemorySaysWhatWasAskedAndWhatThereIs) {
+TEST_F(AllocatorTest, OutOfMemorySaysWhatWasAskedAndWhatThereIs) {
   MemoryBlock* block = allocator.allocate(40 * kMiB);
   try {
     allocator.allocate(30 * kMiB);
@@ -103,7 +103,7 @@ TEST_F(Allocator, OutOfMemorySaysWhatWasAskedAndWhatThereIs) {
   allocator.free(block);
 }
 
-TEST_F(Allocator, EmptyCacheKeepsWhatIsInUse) {
+TEST_F(AllocatorTest, EmptyCacheKeepsWhatIsInUse) {
   MemoryBlock* kept = allocator.allocate(1000);
   allocator.free(allocator.allocate(5 * kMiB));
   allocator.free(allocator.allocate(1000));
@@ -115,7 +115,7 @@ TEST_F(Allocator, EmptyCacheKeepsWhatIsInUse) {
   EXPECT_EQ(allocator.memory_reserved(), 0);
 }
 
-TEST_F(Allocator, PeaksAndStatisticsFollowTorch) {
+TEST_F(AllocatorTest, PeaksAndStatisticsFollowTorch) {
   MemoryBlock* a = allocator.allocate(1000);
   MemoryBlock* b = allocator.allocate(2 * kMiB);
   allocator.free(b);
@@ -133,7 +133,7 @@ TEST_F(Allocator, PeaksAndStatisticsFollowTorch) {
   allocator.free(a);
 }
 
-TEST_F(Allocator, RandomUseFromTwoThreadsNeverOverlapsAndLeaksNothing) {
+TEST_F(AllocatorTest, RandomUseFromTwoThreadsNeverOverlapsAndLeaksNothing) {
   const auto work = [&](unsigned seed) {
     std::mt19937 random(seed);
     std::vector<std::pair<MemoryBlock*, std::size_t>> held;

@@ -8,9 +8,9 @@
 namespace mindtorch::testing {
 namespace {
 
-class DeviceSeam : public ::testing::TestWithParam<OpCase> {};
+class DeviceSeamTest : public ::testing::TestWithParam<OpCase> {};
 
-TEST_P(DeviceSeam, GivesTheValuesAndGradientsOfTheCpu) {
+TEST_P(DeviceSeamTest, GivesTheValuesAndGradientsOfTheCpu) {
   late_device();
   const TensorVector host = GetParam().inputs();
   TensorVector device;
@@ -28,7 +28,7 @@ TEST_P(DeviceSeam, GivesTheValuesAndGradientsOfTheCpu) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ops, DeviceSeam, ::testing::ValuesIn(every_op_case()), [](const auto& tested) { return tested.param.name; });
+INSTANTIATE_TEST_SUITE_P(Ops, DeviceSeamTest, ::testing::ValuesIn(every_op_case()), [](const auto& tested) { return tested.param.name; });
 
 TEST(DeviceSeamRules, KernelsAreNamedAndRunOnTheDevice) {
   LateDevice& device = late_device();

@@ -6,9 +6,9 @@
 namespace mindtorch::testing {
 namespace {
 
-class Gradients : public ::testing::TestWithParam<OpCase> {};
+class GradientsTest : public ::testing::TestWithParam<OpCase> {};
 
-TEST_P(Gradients, AgreeWithFiniteDifferences) {
+TEST_P(GradientsTest, AgreeWithFiniteDifferences) {
   const OpCase& op = GetParam();
   EXPECT_TRUE(gradcheck(op.function, op.inputs(), {.second_order = op.second_order}));
 }
@@ -26,7 +26,7 @@ Tensor with_gaps(const Tensor& input) {
   return part.detach().requires_grad_();
 }
 
-TEST_P(Gradients, DoNotDependOnTheStridesOfTheInputs) {
+TEST_P(GradientsTest, DoNotDependOnTheStridesOfTheInputs) {
   const OpCase& op = GetParam();
   const TensorVector plain = op.inputs();
   TensorVector strided;
@@ -46,7 +46,7 @@ TEST_P(Gradients, DoNotDependOnTheStridesOfTheInputs) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ops, Gradients, ::testing::ValuesIn(every_op_case()), [](const auto& tested) { return tested.param.name; });
+INSTANTIATE_TEST_SUITE_P(Ops, GradientsTest, ::testing::ValuesIn(every_op_case()), [](const auto& tested) { return tested.param.name; });
 
 }  // namespace
 }  // namespace mindtorch::testing

@@ -42,9 +42,9 @@ bool contains(const Recording& recording, EventIndex outer, EventIndex inner) {
          recording.events.end_ns(inner) <= recording.events.end_ns(outer);
 }
 
-class NpuProfile : public NpuTest {};
+class NpuProfileTest : public NpuTest {};
 
-TEST_F(NpuProfile, ShowsTheOpItsLaunchAndItsKernelLinked) {
+TEST_F(NpuProfileTest, ShowsTheOpItsLaunchAndItsKernelLinked) {
   const Tensor x = ones({2, 2}, kThere);
   const Recording recording = record([&] { x + x; });
   const auto ops = events(recording, EventKind::kOp, "aten::add");
@@ -63,7 +63,7 @@ TEST_F(NpuProfile, ShowsTheOpItsLaunchAndItsKernelLinked) {
   EXPECT_EQ(track.id, 1);
 }
 
-TEST_F(NpuProfile, ShowsThatMemoryWasZeroed) {
+TEST_F(NpuProfileTest, ShowsThatMemoryWasZeroed) {
   const Tensor x = ones({2, 3}, kThere);
   const Recording recording = record([&] {
     x.zero_();
@@ -73,7 +73,7 @@ TEST_F(NpuProfile, ShowsThatMemoryWasZeroed) {
   EXPECT_EQ(events(recording, EventKind::kKernel, "zero_").size(), 1u) << "memory with holes needs a kernel";
 }
 
-TEST_F(NpuProfile, ShowsCopiesWithTheirBytes) {
+TEST_F(NpuProfileTest, ShowsCopiesWithTheirBytes) {
   const Tensor here = ones({100});
   const Recording recording = record([&] { here.to(kNPU).to(kCPU); });
   for (const char* name : {"Memcpy HtoD (Pageable -> Device)", "Memcpy DtoH (Device -> Pageable)"}) {
@@ -86,7 +86,7 @@ TEST_F(NpuProfile, ShowsCopiesWithTheirBytes) {
   }
 }
 
-TEST_F(NpuProfile, ShowsBackwardKernelsInsideTheirNodesOnTheEnginesThread) {
+TEST_F(NpuProfileTest, ShowsBackwardKernelsInsideTheirNodesOnTheEnginesThread) {
   const Tensor x = ones({3}, {.device = kNPU, .requires_grad = true});
   const Recording recording = record([&] { (x * x).sum().backward(); });
   const auto nodes = events(recording, EventKind::kBackward, "autograd::engine::evaluate_function: MulBackward0");
@@ -97,7 +97,7 @@ TEST_F(NpuProfile, ShowsBackwardKernelsInsideTheirNodesOnTheEnginesThread) {
   EXPECT_GE(kernels_inside, 2) << "a product for each of the two inputs";
 }
 
-TEST_F(NpuProfile, ShowsEachAllocationOnTheDeviceWithTotals) {
+TEST_F(NpuProfileTest, ShowsEachAllocationOnTheDeviceWithTotals) {
   npu::synchronize();
   const std::int64_t before = npu::memory_allocated();
   const Recording recording = record([&] { const Tensor x = empty({1000}, kThere); });

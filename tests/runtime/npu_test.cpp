@@ -59,20 +59,18 @@ TEST(NpuDeathTest, ComesWithTheEnvironmentOrACall) {
       ::testing::ExitedWithCode(0), "");
 }
 
-class Npu : public NpuTest {};
-
-TEST_F(Npu, RefusesAProviderItDoesNotKnow) {
+TEST_F(NpuTest, RefusesAProviderItDoesNotKnow) {
   EXPECT_THAT(error_of([] { npu::use_provider("wishful"); }), HasSubstr("unknown provider 'wishful'; there are: 'reference'"));
   npu::use_provider("reference");  // already in use
   EXPECT_EQ(npu::provider_name(), "reference");
 }
 
-TEST_F(Npu, RefusesADeviceThatDoesNotExist) {
+TEST_F(NpuTest, RefusesADeviceThatDoesNotExist) {
   EXPECT_EQ(npu::device_count(), 2);
   EXPECT_THAT(error_of([] { ones({1}, {.device = Device("npu:2")}); }), HasSubstr("'npu:2' does not exist: there are 2"));
 }
 
-TEST_F(Npu, ComputesOnTheDeviceAndBringsTheResultBack) {
+TEST_F(NpuTest, ComputesOnTheDeviceAndBringsTheResultBack) {
   const Tensor x = tensor<float>({1, 2, 3, 4}).to(kNPU);
   const Tensor y = x * x + 1;
   EXPECT_EQ(y.device(), Device(kNPU));
@@ -80,7 +78,7 @@ TEST_F(Npu, ComputesOnTheDeviceAndBringsTheResultBack) {
   EXPECT_THAT(y.to(kCPU).to_vector<float>(), ElementsAre(2, 5, 10, 17));
 }
 
-TEST_F(Npu, CopiesStridedTensorsTypesAndBetweenDevices) {
+TEST_F(NpuTest, CopiesStridedTensorsTypesAndBetweenDevices) {
   const Tensor x = tensor<float>(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3});
   EXPECT_THAT(x.t().to(kNPU).to(kCPU).to_vector<float>(), ElementsAre(1, 4, 2, 5, 3, 6));
   EXPECT_THAT(x.to(kNPU).t().contiguous().to_vector<float>(), ElementsAre(1, 4, 2, 5, 3, 6));
@@ -91,7 +89,7 @@ TEST_F(Npu, CopiesStridedTensorsTypesAndBetweenDevices) {
   EXPECT_THAT(ones({0, 3}, kThere).to(kCPU).to_vector<float>(), ::testing::IsEmpty());
 }
 
-TEST_F(Npu, ZeroesDenseMemoryAndPartsOfIt) {
+TEST_F(NpuTest, ZeroesDenseMemoryAndPartsOfIt) {
   const Tensor whole = ones({2, 3}, kThere);
   whole.select(1, 1).zero_();
   EXPECT_THAT(whole.to_vector<float>(), ElementsAre(1, 0, 1, 1, 0, 1));
@@ -101,7 +99,7 @@ TEST_F(Npu, ZeroesDenseMemoryAndPartsOfIt) {
   EXPECT_THAT(zeros({0, 3}, kThere).to_vector<float>(), ::testing::IsEmpty());
 }
 
-TEST_F(Npu, LetsTheHostGoOnWhileTheDeviceWorks) {
+TEST_F(NpuTest, LetsTheHostGoOnWhileTheDeviceWorks) {
   const Tensor x = ones({4}, kThere);
   Hold hold;
   const Tensor y = x + x;
@@ -112,7 +110,7 @@ TEST_F(Npu, LetsTheHostGoOnWhileTheDeviceWorks) {
   EXPECT_THAT(y.to_vector<float>(), Each(2));
 }
 
-TEST_F(Npu, TakesANonBlockingCopyOfWhatTheHostHasNow) {
+TEST_F(NpuTest, TakesANonBlockingCopyOfWhatTheHostHasNow) {
   const Tensor here = ones({1000});
   Hold hold;
   const Tensor there = here.to(kNPU, false, true);
@@ -121,7 +119,7 @@ TEST_F(Npu, TakesANonBlockingCopyOfWhatTheHostHasNow) {
   EXPECT_THAT(there.to_vector<float>(), Each(1));
 }
 
-TEST_F(Npu, CountsMemoryAsItIsAllocatedAndFreed) {
+TEST_F(NpuTest, CountsMemoryAsItIsAllocatedAndFreed) {
   npu::synchronize();
   const std::int64_t before = npu::memory_allocated();
   npu::reset_peak_memory_stats();
@@ -137,7 +135,7 @@ TEST_F(Npu, CountsMemoryAsItIsAllocatedAndFreed) {
   EXPECT_EQ(npu::memory_allocated(Device("npu:1")), 0) << "each device has its own";
 }
 
-TEST_F(Npu, GivesCachedMemoryBackToTheDevice) {
+TEST_F(NpuTest, GivesCachedMemoryBackToTheDevice) {
   { const Tensor x = empty({16 << 20}, kThere); }
   const auto [free_with_cache, total] = npu::mem_get_info();
   npu::empty_cache();
@@ -145,14 +143,14 @@ TEST_F(Npu, GivesCachedMemoryBackToTheDevice) {
   EXPECT_GE(npu::mem_get_info().first, free_with_cache + (64 << 20));
 }
 
-TEST_F(Npu, RunsOutOfMemoryWithTorchsKindOfErrorAndGoesOn) {
+TEST_F(NpuTest, RunsOutOfMemoryWithTorchsKindOfErrorAndGoesOn) {
   const std::int64_t too_much = static_cast<std::int64_t>(kNpuBytes) / 4 + 1;
   EXPECT_THAT(error_of([&] { empty({too_much}, kThere); }), HasSubstr("npu:0 out of memory"));
   EXPECT_THROW(empty({too_much}, kThere), OutOfMemory);
   EXPECT_THAT(ones({3}, kThere).to_vector<float>(), Each(1));
 }
 
-TEST_F(Npu, RunsStreamsSideBySide) {
+TEST_F(NpuTest, RunsStreamsSideBySide) {
   const Tensor x = ones({4}, kThere);
   npu::synchronize();
   const npu::Stream side;
@@ -174,7 +172,7 @@ TEST_F(Npu, RunsStreamsSideBySide) {
   EXPECT_THAT(y.to_vector<float>(), Each(3));
 }
 
-TEST_F(Npu, OrdersStreamsByEvents) {
+TEST_F(NpuTest, OrdersStreamsByEvents) {
   const npu::Stream side;
   const Tensor x = zeros({4}, kThere);
   npu::synchronize();
@@ -192,7 +190,7 @@ TEST_F(Npu, OrdersStreamsByEvents) {
   EXPECT_THAT(y.to_vector<float>(), Each(10));
 }
 
-TEST_F(Npu, MeasuresTimeBetweenEvents) {
+TEST_F(NpuTest, MeasuresTimeBetweenEvents) {
   const npu::Event start, end;
   EXPECT_TRUE(start.query()) << "never recorded";
   EXPECT_THAT(error_of([&] { start.elapsed_time(end); }), HasSubstr("both events must be recorded"));
@@ -207,7 +205,7 @@ TEST_F(Npu, MeasuresTimeBetweenEvents) {
   EXPECT_GT(start.elapsed_time(end), 0);
 }
 
-TEST_F(Npu, DoesNotReuseMemoryOnAnotherStreamBeforeItsWorkIsDone) {
+TEST_F(NpuTest, DoesNotReuseMemoryOnAnotherStreamBeforeItsWorkIsDone) {
   npu::synchronize();
   npu::empty_cache();
   const npu::Stream side;
@@ -229,7 +227,7 @@ TEST_F(Npu, DoesNotReuseMemoryOnAnotherStreamBeforeItsWorkIsDone) {
   EXPECT_THAT(result.to_vector<float>(), Each(6));
 }
 
-TEST_F(Npu, ComputesGradientsAfterTheForwardWorkOfEveryStreamInTheStreamOfTheCaller) {
+TEST_F(NpuTest, ComputesGradientsAfterTheForwardWorkOfEveryStreamInTheStreamOfTheCaller) {
   const Tensor x = full({4}, 3.0, {.device = kNPU, .requires_grad = true});
   npu::synchronize();
   const npu::Stream forward, backward;
@@ -251,7 +249,7 @@ TEST_F(Npu, ComputesGradientsAfterTheForwardWorkOfEveryStreamInTheStreamOfTheCal
   EXPECT_THAT(x.grad().to_vector<float>(), Each(6));
 }
 
-TEST_F(Npu, RaisesTheErrorOfAKernelWhenItIsWaitedForAndThenWorksAgain) {
+TEST_F(NpuTest, RaisesTheErrorOfAKernelWhenItIsWaitedForAndThenWorksAgain) {
   const Tensor x = ones({2}, kThere);
   device_backend(kNPU).launch(kNPU, "faulty", [](const AddressMap&) { throw_error<OutOfRange>("aten::embedding", "index 9 of 5"); });
   EXPECT_THAT(error_of([] { npu::synchronize(); }), HasSubstr("'faulty' failed on stream 1 of device 0: [aten::embedding] index 9 of 5"));
@@ -266,7 +264,7 @@ TEST_F(Npu, RaisesTheErrorOfAKernelWhenItIsWaitedForAndThenWorksAgain) {
   side.synchronize();
 }
 
-TEST_F(Npu, TrainsALinearModelToTheSameWeightsAsTheCpu) {
+TEST_F(NpuTest, TrainsALinearModelToTheSameWeightsAsTheCpu) {
   const auto train = [](Device device) {
     const Tensor inputs = tensor<float>(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 9}, {4, 2}).to(device);
     const Tensor targets = tensor<float>(std::vector<float>{5, 11, 17, 25}, {4, 1}).to(device);

@@ -49,10 +49,10 @@ EventIndex find_event(const Recording& recording, std::string_view name) {
   return 0;
 }
 
-class RuntimeRecording : public ::testing::Test {
+class RuntimeRecordingTest : public ::testing::Test {
  protected:
   // Each reading of the clock is a nanosecond later, so that nesting is exact.
-  RuntimeRecording() { clock.tick_by(1); }
+  RuntimeRecordingTest() { clock.tick_by(1); }
   record::SessionOptions with_clock() {
     record::SessionOptions options;
     options.clock = &clock;
@@ -61,13 +61,13 @@ class RuntimeRecording : public ::testing::Test {
   record::FakeClock clock;
 };
 
-TEST_F(RuntimeRecording, AnOpIsRecordedOnceAlsoWhenItIsDifferentiated) {
+TEST_F(RuntimeRecordingTest, AnOpIsRecordedOnceAlsoWhenItIsDifferentiated) {
   const Tensor x = ones({2, 2}, {.requires_grad = true}), y = ones({2, 2});
   EXPECT_THAT(tree(record_of([&] { x* x; }, with_clock())), ElementsAre("aten::mul"));
   EXPECT_THAT(tree(record_of([&] { y + y; }, with_clock())), ElementsAre("aten::add"));
 }
 
-TEST_F(RuntimeRecording, CompositesShowTheirChildren) {
+TEST_F(RuntimeRecordingTest, CompositesShowTheirChildren) {
   const Tensor x = ones({2, 3}), w = ones({4, 3}, {.requires_grad = true}), b = ones({4});
   EXPECT_THAT(tree(record_of([&] { linear(x, w, b); }, with_clock())),
               ElementsAre("aten::linear", "  aten::t", "    aten::transpose", "  aten::addmm", "    aten::expand", "    aten::copy_"));
@@ -83,7 +83,7 @@ TEST_F(RuntimeRecording, CompositesShowTheirChildren) {
               IsSupersetOf({"aten::matmul", "  aten::reshape", "    aten::view", "  aten::mm", "  aten::_unsafe_view"}));
 }
 
-TEST_F(RuntimeRecording, BackwardShowsNodesWithTheirOps) {
+TEST_F(RuntimeRecordingTest, BackwardShowsNodesWithTheirOps) {
   const Tensor x = ones({2}, {.requires_grad = true});
   const Recording recording = record_of([&] { (x * x).sum().backward(); }, with_clock());
   EXPECT_THAT(tree(recording),
@@ -94,7 +94,7 @@ TEST_F(RuntimeRecording, BackwardShowsNodesWithTheirOps) {
                           "  torch::autograd::AccumulateGrad", "    aten::detach"));
 }
 
-TEST_F(RuntimeRecording, NodesCarryTheSequenceNumberAndThreadOfTheirForwardOp) {
+TEST_F(RuntimeRecordingTest, NodesCarryTheSequenceNumberAndThreadOfTheirForwardOp) {
   const Tensor x = ones({2}, {.requires_grad = true});
   const Recording recording = record_of([&] { (x * x).sum().backward(); }, with_clock());
   const EventIndex forward = find_event(recording, "aten::mul"), backward = find_event(recording, "MulBackward0");
@@ -107,7 +107,7 @@ TEST_F(RuntimeRecording, NodesCarryTheSequenceNumberAndThreadOfTheirForwardOp) {
   EXPECT_EQ(trace::sequence_of(recording.events.link[find_event(recording, "torch::autograd::AccumulateGrad")]), -1);
 }
 
-TEST_F(RuntimeRecording, OpsWithoutGradientHaveNoSequenceNumber) {
+TEST_F(RuntimeRecordingTest, OpsWithoutGradientHaveNoSequenceNumber) {
   const Tensor x = ones({2}, {.requires_grad = true});
   const Recording recording = record_of([&] {
     NoGradGuard no_grad;
@@ -116,7 +116,7 @@ TEST_F(RuntimeRecording, OpsWithoutGradientHaveNoSequenceNumber) {
   EXPECT_EQ(recording.events.link[0], 0u);
 }
 
-TEST_F(RuntimeRecording, ArgumentsAreRecordedInCallOrderOnlyWhenAsked) {
+TEST_F(RuntimeRecordingTest, ArgumentsAreRecordedInCallOrderOnlyWhenAsked) {
   const Tensor x = ones({2, 3}), y = ones({3, 2}).t();
   record::SessionOptions options = with_clock();
   options.shapes = true;
@@ -146,7 +146,7 @@ TEST_F(RuntimeRecording, ArgumentsAreRecordedInCallOrderOnlyWhenAsked) {
   EXPECT_TRUE(without.inputs.find(0).empty());
 }
 
-TEST_F(RuntimeRecording, TheDeviceOfAnOpIsKnown) {
+TEST_F(RuntimeRecordingTest, TheDeviceOfAnOpIsKnown) {
   const Recording recording = record_of([] { ones({1}) + 1; });
   for (EventIndex i = 0; i < recording.events.size(); ++i) {
     EXPECT_NE(recording.events.flags[i] & trace::kKnownDevice, 0);
@@ -154,7 +154,7 @@ TEST_F(RuntimeRecording, TheDeviceOfAnOpIsKnown) {
   }
 }
 
-TEST_F(RuntimeRecording, AllocationsAndFreesComeWithTotals) {
+TEST_F(RuntimeRecordingTest, AllocationsAndFreesComeWithTotals) {
   ones({1});
   record::SessionOptions options;
   options.memory = true;
@@ -172,7 +172,7 @@ TEST_F(RuntimeRecording, AllocationsAndFreesComeWithTotals) {
   ASSERT_FALSE(recording.memory_baselines.empty());
 }
 
-TEST_F(RuntimeRecording, AnOpThatThrowsClosesItsEvent) {
+TEST_F(RuntimeRecordingTest, AnOpThatThrowsClosesItsEvent) {
   const Recording recording = record_of([] { EXPECT_THROW(ones({2}) + ones({3}), Error); });
   EXPECT_TRUE(recording.losses.empty());
   EXPECT_EQ(recording.events.flags[find_event(recording, "aten::add")] & trace::kUnfinished, 0);

@@ -25,7 +25,7 @@ Input tensor(std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides,
   return {.kind = Input::Kind::kTensor, .dtype = dtype, .sizes = std::move(sizes), .strides = std::move(strides)};
 }
 
-TEST(ChakraValues, a_tensor_has_six_values_its_shape_its_type_and_its_strides) {
+TEST(ChakraValues, ATensorHasSixValuesItsShapeItsTypeAndItsStrides) {
   const ValueLists lists = lists_of({tensor({4, 2}, {1, 4})});
   EXPECT_EQ(lists.values, R"([0,0,0,8,4,"cpu"])");
   EXPECT_EQ(lists.shapes, "[4,2]");
@@ -33,12 +33,12 @@ TEST(ChakraValues, a_tensor_has_six_values_its_shape_its_type_and_its_strides) {
   EXPECT_EQ(lists.strides, "[1,4]");
 }
 
-TEST(ChakraValues, a_tensor_says_where_it_lives) {
+TEST(ChakraValues, ATensorSaysWhereItLives) {
   EXPECT_EQ(lists_of({tensor({}, {}, ScalarType::kInt64)}, {trace::DeviceType::kNpu, 1}).values, R"([0,0,0,1,8,"npu:1"])");
   EXPECT_EQ(lists_of({tensor({0}, {1}, ScalarType::kBool)}, {trace::DeviceType::kCuda, 0}).values, R"([0,0,0,0,1,"cuda:0"])");
 }
 
-TEST(ChakraValues, a_list_repeats_its_form_in_every_place) {
+TEST(ChakraValues, AListRepeatsItsFormInEveryPlace) {
   Input tensors{.kind = Input::Kind::kTensorList};
   tensors.list = {tensor({3, 2}, {2, 1}), tensor({3}, {1})};
   const ValueLists lists = lists_of({tensors,
@@ -51,7 +51,7 @@ TEST(ChakraValues, a_list_repeats_its_form_in_every_place) {
   EXPECT_EQ(lists.strides, "[[2,1],[1]],[[],[]],[],[[],[]]");
 }
 
-TEST(ChakraValues, scalars_have_no_shape) {
+TEST(ChakraValues, ScalarsHaveNoShape) {
   const ValueLists lists = lists_of({{.kind = Input::Kind::kInt, .integer = -3},
                                      {.kind = Input::Kind::kBool, .integer = 1},
                                      {.kind = Input::Kind::kDouble, .real = 0.5},
@@ -63,11 +63,11 @@ TEST(ChakraValues, scalars_have_no_shape) {
   EXPECT_EQ(lists.types, R"("Int","Bool","Double","String","None","Other")");
 }
 
-TEST(ChakraValues, numbers_that_json_lacks_are_texts) {
+TEST(ChakraValues, NumbersThatJsonLacksAreTexts) {
   EXPECT_EQ(lists_of({{.kind = Input::Kind::kDouble, .real = -std::numeric_limits<double>::infinity()}}).values, R"("-inf")");
 }
 
-TEST(ChakraValues, lists_are_cut_where_torch_cuts_them) {
+TEST(ChakraValues, ListsAreCutWhereTorchCutsThem) {
   const ValueLists lists = lists_of({{.kind = Input::Kind::kIntList, .sizes = std::vector<std::int64_t>(5000, 1)}});
   EXPECT_EQ(std::count(lists.values.begin(), lists.values.end(), '1'), 4096);
 }

@@ -43,7 +43,7 @@ std::int64_t attribute(const std::string& text, const std::string& node, const s
   return std::regex_search(text, match, pattern) ? std::stoll(match[1]) : -99;
 }
 
-TEST(ChakraWriter, children_come_before_their_parents_and_the_process_comes_last) {
+TEST(ChakraWriter, ChildrenComeBeforeTheirParentsAndTheProcessComesLast) {
   trace::RecordingBuilder builder;
   builder.add_thread(7);
   builder.add_event({.name = "outer", .kind = EventKind::kScope, .start_ns = 0, .duration_ns = 100});
@@ -55,7 +55,7 @@ TEST(ChakraWriter, children_come_before_their_parents_and_the_process_comes_last
                                                                "outer 3<-2", "aten::sum 7<-2", "process 1<-1"));
 }
 
-TEST(ChakraWriter, only_what_began_in_a_window_is_there_and_its_parent_is_the_next_that_is) {
+TEST(ChakraWriter, OnlyWhatBeganInAWindowIsThereAndItsParentIsTheNextThatIs) {
   trace::RecordingBuilder builder;
   builder.add_thread(7);
   builder.add_event({.name = "around", .kind = EventKind::kScope, .start_ns = 0, .duration_ns = 100});
@@ -66,14 +66,14 @@ TEST(ChakraWriter, only_what_began_in_a_window_is_there_and_its_parent_is_the_ne
   EXPECT_THAT(nodes_of(written(builder.finish(), windows)), ElementsAre("thread 2<-1", "in 3<-2", "in again 4<-2", "process 1<-1"));
 }
 
-TEST(ChakraWriter, a_window_without_events_leaves_the_process_alone) {
+TEST(ChakraWriter, AWindowWithoutEventsLeavesTheProcessAlone) {
   trace::RecordingBuilder builder;
   builder.add_thread(7);
   builder.add_event({.name = "op", .start_ns = 10, .duration_ns = 10});
   EXPECT_THAT(nodes_of(written(builder.finish(), {{50, 60}})), ElementsAre("process 1<-1"));
 }
 
-TEST(ChakraWriter, module_calls_launches_and_device_work_are_no_nodes) {
+TEST(ChakraWriter, ModuleCallsLaunchesAndDeviceWorkAreNoNodes) {
   trace::RecordingBuilder builder;
   const auto thread = builder.add_thread(7);
   const auto stream = builder.add_stream({trace::DeviceType::kNpu, 0}, 1);
@@ -84,7 +84,7 @@ TEST(ChakraWriter, module_calls_launches_and_device_work_are_no_nodes) {
   EXPECT_THAT(nodes_of(written(builder.finish())), ElementsAre("thread 2<-1", "aten::add 3<-2", "process 1<-1"));
 }
 
-TEST(ChakraWriter, an_autograd_node_names_its_forward_thread_and_what_was_open_there) {
+TEST(ChakraWriter, AnAutogradNodeNamesItsForwardThreadAndWhatWasOpenThere) {
   trace::RecordingBuilder builder;
   const auto forward = builder.add_thread(7);
   const auto engine = builder.add_thread(8);
@@ -109,7 +109,7 @@ TEST(ChakraWriter, an_autograd_node_names_its_forward_thread_and_what_was_open_t
   EXPECT_EQ(attribute(text, "step", "seq_id"), -1);
 }
 
-TEST(ChakraWriter, the_args_of_a_scope_are_its_input) {
+TEST(ChakraWriter, TheArgsOfAScopeAreItsInput) {
   trace::RecordingBuilder builder;
   builder.add_thread(7);
   const auto scope = builder.add_event({.name = "outer", .kind = EventKind::kScope, .duration_ns = 100});

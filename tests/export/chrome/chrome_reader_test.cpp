@@ -29,7 +29,7 @@ ChromeReadResult read_text(std::string_view text, const char* name = "t.json") {
   return read_chrome_trace(folder / name);
 }
 
-TEST(ChromeReader, what_this_library_wrote_comes_back_whole) {
+TEST(ChromeReader, WhatThisLibraryWroteComesBackWhole) {
   const TemporaryFolder folder;
   for (const auto& [name, recording] : tests::sample_recordings()) {
     if (name == "hostile") continue;
@@ -44,7 +44,7 @@ TEST(ChromeReader, what_this_library_wrote_comes_back_whole) {
 }
 
 // Bytes that are no UTF-8 cannot come back; from then on nothing changes any more.
-TEST(ChromeReader, hostile_names_come_back_as_valid_text) {
+TEST(ChromeReader, HostileNamesComeBackAsValidText) {
   const TemporaryFolder folder;
   write_chrome_trace(tests::hostile_recording(), folder / "1.json");
   const trace::Recording first = read_chrome_trace(folder / "1.json").recording;
@@ -59,7 +59,7 @@ TEST(ChromeReader, hostile_names_come_back_as_valid_text) {
   }
 }
 
-TEST(ChromeReader, a_large_file_read_in_pieces_is_the_same_recording) {
+TEST(ChromeReader, ALargeFileReadInPiecesIsTheSameRecording) {
   const TemporaryFolder folder;
   const trace::Recording recording = tests::large_recording(60000);
   write_chrome_trace(recording, folder / "t.json");
@@ -68,7 +68,7 @@ TEST(ChromeReader, a_large_file_read_in_pieces_is_the_same_recording) {
   EXPECT_EQ(tests::first_difference(recording, result.recording), "");
 }
 
-TEST(ChromeReader, side_data_survives_the_cut_between_pieces) {
+TEST(ChromeReader, SideDataSurvivesTheCutBetweenPieces) {
   trace::RecordingBuilder builder;
   const auto track = builder.add_thread(1, "main", 1);
   for (int i = 0; i < 40000; ++i) {
@@ -88,7 +88,7 @@ TEST(ChromeReader, side_data_survives_the_cut_between_pieces) {
   EXPECT_EQ(tests::first_difference(recording, read_chrome_trace(folder / "t.json").recording), "");
 }
 
-TEST(ChromeReader, torchs_arguments_become_links_inputs_and_memory_reports) {
+TEST(ChromeReader, TorchsArgumentsBecomeLinksInputsAndMemoryReports) {
   const trace::Recording recording = read_chrome_trace(MINDTORCH_TEST_DATA "/torch_2.11_cuda.json.gz").recording;
   EXPECT_EQ(check_invariants(recording), "");
   EXPECT_TRUE(recording.options.shapes && recording.options.stacks && recording.options.memory);
@@ -108,7 +108,7 @@ TEST(ChromeReader, torchs_arguments_become_links_inputs_and_memory_reports) {
   EXPECT_EQ(kinds[EventKind::kPythonFunction] + kinds[EventKind::kModule], 746);
 }
 
-TEST(ChromeReader, the_inputs_of_torchs_conv2d_are_read) {
+TEST(ChromeReader, TheInputsOfTorchsConv2dAreRead) {
   const trace::Recording recording = read_chrome_trace(MINDTORCH_TEST_DATA "/torch_2.11_cpu.json.gz").recording;
   for (trace::EventIndex i = 0; i < recording.events.size(); ++i) {
     if (recording.name(i) != "aten::conv2d") continue;
@@ -126,7 +126,7 @@ TEST(ChromeReader, the_inputs_of_torchs_conv2d_are_read) {
   FAIL() << "no aten::conv2d";
 }
 
-TEST(ChromeReader, times_are_exact_to_the_nanosecond) {
+TEST(ChromeReader, TimesAreExactToTheNanosecond) {
   const trace::Recording recording = read_text(R"({"baseTimeNanoseconds": 1790857026000000000, "traceEvents": [
         {"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 3853721725500.665, "dur": 0.001},
         {"ph": "X", "name": "b", "pid": 1, "tid": 1, "ts": 3853721725500.67, "dur": 12},
@@ -138,7 +138,7 @@ TEST(ChromeReader, times_are_exact_to_the_nanosecond) {
   EXPECT_THAT(recording.events.duration_ns, testing::ElementsAre(1, 12000, 10000));
 }
 
-TEST(ChromeReader, a_bare_list_and_any_order_of_fields_are_read) {
+TEST(ChromeReader, ABareListAndAnyOrderOfFieldsAreRead) {
   const ChromeReadResult result =
       read_text(R"([{"args":{"Sequence number":4},"dur":5,"ts":10,"tid":2,"pid":1,"name":"aten::mul","cat":"cpu_op","ph":"X"},
       {"name": "cpu", "ph": "X", "ts": 1, "dur": 2, "tid": 2, "pid": "CPU functions", "args": {}}, 7, {}, {"ph":"C","name":"x"}, {"ph":"X","name":"no time"}])");
@@ -149,7 +149,7 @@ TEST(ChromeReader, a_bare_list_and_any_order_of_fields_are_read) {
   EXPECT_EQ(result.skipped, (std::map<std::string, std::uint64_t>{{"no phase", 1}, {"no time", 1}, {"not an object", 1}, {"phase C", 1}}));
 }
 
-TEST(ChromeReader, arguments_nobody_knows_become_attributes) {
+TEST(ChromeReader, ArgumentsNobodyKnowsBecomeAttributes) {
   const trace::Recording recording =
       read_text(
           R"([{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":1,"args":{"stream":7,"correlation":3,"grid":[1,3,1],"occupancy":0.5,"queued":0,"x\ny":"a\"b","on":true,"nothing":null}}])")
@@ -165,7 +165,7 @@ TEST(ChromeReader, arguments_nobody_knows_become_attributes) {
   EXPECT_EQ(recording.tracks[0].id, 7);
 }
 
-TEST(ChromeReader, a_file_that_ends_early_gives_what_came_before_and_says_so) {
+TEST(ChromeReader, AFileThatEndsEarlyGivesWhatCameBeforeAndSaysSo) {
   const TemporaryFolder folder;
   write_chrome_trace(tests::full_recording(), folder / "t.json");
   const std::string text = read_file(folder / "t.json");
@@ -181,7 +181,7 @@ TEST(ChromeReader, a_file_that_ends_early_gives_what_came_before_and_says_so) {
   EXPECT_GT(last, 30U);
 }
 
-TEST(ChromeReader, events_that_are_not_json_are_left_out_and_counted) {
+TEST(ChromeReader, EventsThatAreNotJsonAreLeftOutAndCounted) {
   const TemporaryFolder folder;
   write_chrome_trace(tests::large_recording(30000), folder / "t.json");
   std::string text = read_file(folder / "t.json");
@@ -195,7 +195,7 @@ TEST(ChromeReader, events_that_are_not_json_are_left_out_and_counted) {
   EXPECT_EQ(result.recording.losses.back().count, 2U);
 }
 
-TEST(ChromeReader, random_damage_never_breaks_more_than_the_recording) {
+TEST(ChromeReader, RandomDamageNeverBreaksMoreThanTheRecording) {
   const TemporaryFolder folder;
   write_chrome_trace(tests::full_recording(), folder / "t.json");
   const std::string text = read_file(folder / "t.json");
@@ -210,14 +210,14 @@ TEST(ChromeReader, random_damage_never_breaks_more_than_the_recording) {
   }
 }
 
-TEST(ChromeReader, bytes_that_are_no_utf8_and_raw_control_characters_are_repaired) {
+TEST(ChromeReader, BytesThatAreNoUtf8AndRawControlCharactersAreRepaired) {
   const ChromeReadResult result = read_text("[{\"ph\":\"X\",\"name\":\"a\xFF\x01 b\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1}]");
   EXPECT_FALSE(result.damage);
   ASSERT_EQ(result.recording.events.size(), 1U);
   EXPECT_EQ(result.recording.name(0), "a\xEF\xBF\xBD  b");
 }
 
-TEST(ChromeReader, what_is_no_trace_is_refused_with_a_reason) {
+TEST(ChromeReader, WhatIsNoTraceIsRefusedWithAReason) {
   const auto message = [](const std::string& path) -> std::string {
     try {
       read_chrome_trace(path);

@@ -9,7 +9,7 @@
 namespace mindtorch::exporter::chrome {
 namespace {
 
-TEST(RawJson, microseconds_become_nanoseconds) {
+TEST(RawJson, MicrosecondsBecomeNanoseconds) {
   EXPECT_EQ(parse_micros("0"), 0);
   EXPECT_EQ(parse_micros("12.5"), 12500);
   EXPECT_EQ(parse_micros("12.345"), 12345);
@@ -20,7 +20,7 @@ TEST(RawJson, microseconds_become_nanoseconds) {
   EXPECT_EQ(parse_micros("3853721725500.665"), 3853721725500665);
 }
 
-TEST(RawJson, times_of_every_length_are_exact) {
+TEST(RawJson, TimesOfEveryLengthAreExact) {
   std::mt19937_64 random(5);
   for (int i = 0; i < 20000; ++i) {
     const auto ns = static_cast<std::int64_t>(random() % 8000000000000000 >> (random() % 53));
@@ -29,12 +29,12 @@ TEST(RawJson, times_of_every_length_are_exact) {
   }
 }
 
-TEST(RawJson, what_is_no_time_is_refused) {
+TEST(RawJson, WhatIsNoTimeIsRefused) {
   for (const char* text : {"", "-", ".", "abc", "null", "1e300", "99999999999999999999", "12.5.3", "\""})
     EXPECT_FALSE(parse_micros(text)) << text;
 }
 
-TEST(RawJson, integers_and_reals) {
+TEST(RawJson, IntegersAndReals) {
   EXPECT_EQ(parse_integer("-12"), -12);
   EXPECT_EQ(parse_integer("\"5\""), 5);
   EXPECT_FALSE(parse_integer("1.5"));

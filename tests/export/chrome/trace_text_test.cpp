@@ -17,7 +17,7 @@ using tests::TemporaryFolder;
 
 std::string whole(const Piece& piece) { return std::string(piece.prefix) + std::string(piece.text) + std::string(piece.suffix); }
 
-TEST(TraceText, every_piece_of_our_format_is_a_document) {
+TEST(TraceText, EveryPieceOfOurFormatIsADocument) {
   const TemporaryFolder folder;
   write_chrome_trace(tests::large_recording(2000), folder / "t.json");
   const TraceText text(folder / "t.json");
@@ -31,14 +31,14 @@ TEST(TraceText, every_piece_of_our_format_is_a_document) {
   EXPECT_LE(text.view().size() - size, pieces.size() * 2);  // commas and newlines
 }
 
-TEST(TraceText, every_piece_of_torchs_format_is_a_document) {
+TEST(TraceText, EveryPieceOfTorchsFormatIsADocument) {
   const TraceText text(MINDTORCH_TEST_DATA "/torch_2.11_cuda.json.gz");
   const std::vector<Piece> pieces = cut_between_events({"", text.view(), ""}, 20000);
   EXPECT_GT(pieces.size(), 10U);
   for (const Piece& piece : pieces) EXPECT_TRUE(is_json(whole(piece)));
 }
 
-TEST(TraceText, a_piece_can_be_cut_again) {
+TEST(TraceText, APieceCanBeCutAgain) {
   const TraceText text(MINDTORCH_TEST_DATA "/torch_2.11_cuda.json.gz");
   std::size_t events = 0;
   for (const Piece& piece : cut_between_events({"", text.view(), ""}, 20000)) {
@@ -50,14 +50,14 @@ TEST(TraceText, a_piece_can_be_cut_again) {
   EXPECT_GT(events, 1000U);
 }
 
-TEST(TraceText, a_text_without_lines_stays_in_one_piece) {
+TEST(TraceText, ATextWithoutLinesStaysInOnePiece) {
   std::string text = "[";
   for (int i = 0; i < 1000; ++i) text += R"({"ph":"X","name":"a","ts":1,"dur":1},)";
   text.back() = ']';
   EXPECT_EQ(cut_between_events({"", text, ""}, 1000).size(), 1U);
 }
 
-TEST(TraceText, a_file_of_exactly_one_page_is_readable_beyond_its_end) {
+TEST(TraceText, AFileOfExactlyOnePageIsReadableBeyondItsEnd) {
   const TemporaryFolder folder;
   write_output(folder / "t", std::string(4096, ' '));
   const TraceText text(folder / "t");

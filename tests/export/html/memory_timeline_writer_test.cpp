@@ -15,7 +15,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(MemoryTimelineWriter, the_suffix_chooses_the_form) {
+TEST(MemoryTimelineWriter, TheSuffixChoosesTheForm) {
   const tests::TemporaryFolder folder;
   const trace::Recording recording = tests::full_recording();
   const analyze::Analysis analysis(recording);
@@ -30,7 +30,7 @@ TEST(MemoryTimelineWriter, the_suffix_chooses_the_form) {
   }
 }
 
-TEST(MemoryTimelineWriter, the_page_needs_nothing_else_and_names_its_peak) {
+TEST(MemoryTimelineWriter, ThePageNeedsNothingElseAndNamesItsPeak) {
   const trace::Recording recording = tests::full_recording();
   const analyze::Analysis analysis(recording);
   const std::string page = memory_timeline_page(analyze::memory_timeline(analysis, {}));
@@ -42,7 +42,7 @@ TEST(MemoryTimelineWriter, the_page_needs_nothing_else_and_names_its_peak) {
   EXPECT_THAT(page, Not(HasSubstr(">Gradient<")));
 }
 
-TEST(MemoryTimelineWriter, a_million_changes_make_a_small_page_that_keeps_the_peak) {
+TEST(MemoryTimelineWriter, AMillionChangesMakeASmallPageThatKeepsThePeak) {
   trace::RecordingBuilder builder;
   const auto track = builder.add_thread(1);
   for (int i = 0; i < 300000; ++i) {
@@ -57,7 +57,7 @@ TEST(MemoryTimelineWriter, a_million_changes_make_a_small_page_that_keeps_the_pe
   EXPECT_THAT(page, HasSubstr("peak 1.00 MiB"));
 }
 
-TEST(MemoryTimelineWriter, nothing_recorded_still_gives_valid_files) {
+TEST(MemoryTimelineWriter, NothingRecordedStillGivesValidFiles) {
   const tests::TemporaryFolder folder;
   const trace::Recording recording = tests::cpu_recording();
   const analyze::Analysis analysis(recording);
@@ -66,7 +66,7 @@ TEST(MemoryTimelineWriter, nothing_recorded_still_gives_valid_files) {
   EXPECT_THAT(memory_timeline_page(analyze::memory_timeline(analysis, {})), HasSubstr("</html>"));
 }
 
-TEST(MemoryTimelineWriter, the_device_that_is_not_named_is_the_first_accelerator) {
+TEST(MemoryTimelineWriter, TheDeviceThatIsNotNamedIsTheFirstAccelerator) {
   trace::RecordingBuilder builder;
   const auto track = builder.add_thread(1);
   builder.add_memory(1, track, {}, 1, 1, 1, 0);

@@ -37,7 +37,7 @@ std::vector<Packet> packets(const std::string& bytes) {
   return all;
 }
 
-TEST(Sequence, texts_are_defined_once_and_times_are_differences) {
+TEST(Sequence, TextsAreDefinedOnceAndTimesAreDifferences) {
   const tests::TemporaryFolder folder;
   Output out(folder / "t");
   Sequence sequence(out, 7, 99, 1000);

@@ -23,13 +23,13 @@ std::vector<std::string> texts(const std::vector<CollapsedStack>& stacks) {
   return lines;
 }
 
-TEST(FlameTree, recorded_stacks_come_first) {
+TEST(FlameTree, RecordedStacksComeFirst) {
   const trace::Recording recording = tests::full_recording();
   const std::vector<std::string> lines = texts(flame_stacks(analyze::Analysis(recording), "self_cpu_time_total"));
   EXPECT_THAT(lines, testing::Contains(testing::StartsWith("train.py:7:<module>;train.py:14:forward ")));
 }
 
-TEST(FlameTree, without_stacks_the_nesting_of_events_is_the_stack_and_all_time_is_there) {
+TEST(FlameTree, WithoutStacksTheNestingOfEventsIsTheStackAndAllTimeIsThere) {
   trace::RecordingBuilder builder;
   const auto track = builder.add_thread(1), other = builder.add_thread(2);
   builder.add_event({.name = "ProfilerStep#1", .kind = trace::EventKind::kStep, .track = track, .start_ns = 0, .duration_ns = 100});
@@ -43,7 +43,7 @@ TEST(FlameTree, without_stacks_the_nesting_of_events_is_the_stack_and_all_time_i
               ElementsAre("ProfilerStep* 100", "ProfilerStep*;a_b 70", "ProfilerStep*;a_b;c 30", "c 7"));
 }
 
-TEST(FlameTree, what_overlaps_in_part_is_not_counted_twice) {
+TEST(FlameTree, WhatOverlapsInPartIsNotCountedTwice) {
   trace::RecordingBuilder builder;
   const auto track = builder.add_thread(1);
   builder.add_event({.name = "call", .track = track, .start_ns = 0, .duration_ns = 100});
@@ -53,18 +53,18 @@ TEST(FlameTree, what_overlaps_in_part_is_not_counted_twice) {
   EXPECT_THAT(texts(flame_stacks(analyze::Analysis(recording), "self_cpu_time_total")), ElementsAre("call 100", "next 50"));
 }
 
-TEST(FlameTree, device_time_lies_where_it_was_launched) {
+TEST(FlameTree, DeviceTimeLiesWhereItWasLaunched) {
   const trace::Recording recording = tests::device_recording(trace::DeviceType::kNpu);
   const auto stacks = flame_stacks(analyze::Analysis(recording), "self_privateuse1_time_total");
   EXPECT_THAT(texts(stacks), testing::Contains("ProfilerStep*;aten::mm 60000"));
 }
 
-TEST(FlameTree, an_unknown_metric_is_refused) {
+TEST(FlameTree, AnUnknownMetricIsRefused) {
   const trace::Recording recording = tests::cpu_recording();
   EXPECT_THROW(flame_stacks(analyze::Analysis(recording), "wall"), InvalidArgument);
 }
 
-TEST(FlameTree, nodes_nest_and_lie_side_by_side) {
+TEST(FlameTree, NodesNestAndLieSideBySide) {
   const std::vector<FlameNode> nodes = flame_tree({{{"a", "b"}, 5}, {{"c"}, 2}, {{"a"}, 3}, {{"a", "d"}, 4}});
   std::vector<std::string> lines;
   for (const FlameNode& node : nodes) {
@@ -73,7 +73,7 @@ TEST(FlameTree, nodes_nest_and_lie_side_by_side) {
   EXPECT_THAT(lines, ElementsAre("all 0+14", " a 0+12", "  b 3+5", "  d 8+4", " c 12+2"));
 }
 
-TEST(FlameTree, deep_recursion_is_no_problem) {
+TEST(FlameTree, DeepRecursionIsNoProblem) {
   CollapsedStack deep{{}, 1};
   for (int i = 0; i < 20000; ++i) deep.frames.push_back("f");
   EXPECT_EQ(flame_tree({deep}).size(), 20001U);
