@@ -1,5 +1,6 @@
 #!/bin/bash
 # Captures the raw CUPTI activity of the programs in workloads.py on a machine with a GPU. Usage: capture.sh FOLDER
+# For each it writes the raw buffers (.cupti) and what torch.profiler reports of the same program (.json).
 # Needs PyTorch with CUDA in python3 and a C++ compiler. The files go to FOLDER; `zstd -19` makes them fit for ../data.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -20,6 +21,7 @@ g++ -std=c++20 -O1 -shared -fPIC "${flags[@]}" capture.cpp "$cupti" "-Wl,-rpath,
 failed=()
 for workload in mlp cnn_amp transformer_sdpa two_streams cuda_graph; do
   python3 workloads.py "$folder/libcupti_capture.so" "$workload" "$folder/$workload.cupti" || failed+=("$workload")
+  python3 workloads.py torch.profiler "$workload" "$folder/$workload.json" || failed+=("$workload under torch.profiler")
 done
 rm "$folder/libcupti_capture.so"
 ls -l "$folder"

@@ -1,11 +1,16 @@
-"""Runs one small PyTorch program on a GPU and captures its raw CUPTI activity.
+"""Runs one small PyTorch program on a GPU and captures its raw CUPTI activity, or what torch.profiler makes of it.
 
-Usage: workloads.py LIBRARY NAME FILE, with the library that capture.sh builds and the name of a function below.
+Usage: workloads.py LIBRARY NAME FILE, with the library that capture.sh builds and the name of a function below;
+       workloads.py torch.profiler NAME FILE writes what torch.profiler sees on the device in the same program.
 """
 
+import collections
 import contextlib
 import ctypes
+import json
+import os
 import sys
+import tempfile
 
 import torch
 from torch import nn
@@ -30,6 +35,41 @@ class Capture:
         torch.cuda.synchronize()
         if not self.library.cupti_capture_stop(self.path.encode()):
             sys.exit("the capture is not whole")
+
+
+class TorchProfiler:
+    """Counts the device activities that torch.profiler reports, with all that identifies each."""
+
+    KEYS = ("grid", "block", "bytes", "stream", "registers per thread", "shared memory")
+
+    def __init__(self, path):
+        self.path = path
+
+    @contextlib.contextmanager
+    def window(self):
+        torch.cuda.synchronize()
+        activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
+        with torch.profiler.profile(activities=activities) as profiler:
+            yield
+            torch.cuda.synchronize()
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "trace.json")
+            profiler.export_chrome_trace(trace)
+            with open(trace) as file:
+                events = json.load(file)["traceEvents"]
+        with open(self.path, "w") as file:
+            json.dump(self.summary(events), file, indent=1)
+
+    def summary(self, events):
+        ops = {event["args"]["External id"]: event["name"] for event in events if event.get("cat") == "cpu_op"}
+        counts = collections.Counter()
+        for event in events:
+            if event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset"):
+                arguments = event["args"]
+                identity = {key: arguments[key] for key in self.KEYS if key in arguments}
+                identity |= {"category": event["cat"], "name": event["name"], "op": ops.get(arguments.get("External id"))}
+                counts[json.dumps(identity, sort_keys=True)] += 1
+        return [{"count": count} | json.loads(identity) for identity, count in sorted(counts.items())]
 
 
 def train(model, optimizer, batch, target, scaler=None):
@@ -128,4 +168,4 @@ def cuda_graph(capture):
 if __name__ == "__main__":
     library, name, path = sys.argv[1:]
     torch.manual_seed(0)
-    globals()[name](Capture(library, path))
+    globals()[name](TorchProfiler(path) if library == "torch.profiler" else Capture(library, path))
