@@ -14,7 +14,7 @@ flags=()
 for root in "${roots[@]}"; do
   if [[ -d $root/include ]]; then flags+=("-I$root/include"); fi
 done
-cupti=$(find -L "${roots[@]}" -name 'libcupti.so.1*' 2>/dev/null | head -1)
+cupti=$(find -L "${roots[@]}" -name 'libcupti.so.1*' 2>/dev/null | head -1 || true)
 [[ -n $cupti ]] || { echo "capture.sh: no libcupti below ${roots[*]}" >&2; exit 1; }
 
 g++ -std=c++20 -O1 -shared -fPIC "${flags[@]}" capture.cpp "$cupti" "-Wl,-rpath,$(dirname "$cupti")" -o "$folder/libcupti_capture.so"
