@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "mindtorch/analyze/analysis.h"
+#include "mindtorch/base/file.h"
 #include "mindtorch/base/text.h"
 #include "mindtorch/export/export_trace.h"
 #include "mindtorch/export/html/memory_timeline_writer.h"
@@ -25,7 +26,15 @@ struct Arguments {
   std::string device;
   std::string metric = std::string(exporter::kDefaultMetric);
   bool json = false;
+  bool fsync = false;
 };
+
+// Of a file that was just written; 0 for a device.
+std::uintmax_t size_of(const std::string& path) {
+  std::error_code code;
+  const std::uintmax_t size = std::filesystem::file_size(path, code);
+  return code ? 0 : size;
+}
 
 void write_one(const analyze::Analysis& analysis, const Arguments& arguments, const std::string& path) {
   if (path.ends_with(".svg")) {
@@ -38,6 +47,7 @@ void write_one(const analyze::Analysis& analysis, const Arguments& arguments, co
 }
 
 int run_export(const Arguments& arguments) {
+  if (arguments.fsync) set_file_sync(true);
   const Loaded loaded = load(arguments.file);
   const analyze::Analysis analysis(loaded.recording);
   std::vector<std::string> written;
@@ -55,7 +65,7 @@ int run_export(const Arguments& arguments) {
   }
   std::string list;
   for (const std::string& path : written) {
-    const auto size = std::filesystem::file_size(path);
+    const std::uintmax_t size = size_of(path);
     if (!arguments.json) fmt::print("{} ({} bytes, {} events)\n", path, size, loaded.recording.events.size());
     list += fmt::format("{}{{\"path\":{},\"bytes\":{}}}", list.empty() ? "" : ",", json_quoted(path), size);
   }
@@ -85,6 +95,7 @@ void add_export(CLI::App& program, Run& run) {
                    "Time in flame graphs and stacks: self_cpu_time_total, self_cuda_time_total, self_privateuse1_time_total")
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "Say what was written as JSON");
+  command->add_flag("--fsync", arguments->fsync, "Wait until the files would survive a loss of power");
   command->footer(list_of_formats());
   command->callback([arguments, output, memory, &run] {
     if (output->count() + memory->count() == 0) throw CLI::RequiredError("-o or --memory-timeline");

@@ -2,38 +2,98 @@
 #include "mindtorch/base/file.h"
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <string_view>
+#include <utility>
 
 #include "mindtorch/base/error.h"
 
 namespace mindtorch {
 namespace {
 
-// Unique among the threads of this process; the process id makes it unique among processes.
-std::string temporary_name(const std::string& path) {
-  static std::atomic<unsigned> next{0};
-  return fmt::format("{}.{}.{}.tmp", path, ::getpid(), next.fetch_add(1, std::memory_order_relaxed));
+std::atomic<bool>& sync_flag() noexcept {
+  static std::atomic<bool> on = [] {
+    const char* wanted = std::getenv("MINDTORCH_FSYNC");
+    return wanted != nullptr && std::string_view(wanted) == "1";
+  }();
+  return on;
+}
+
+// Random, because process ids repeat: after a restart, in containers, and after a fork. Short, so that it fits beside a name of any length.
+std::string random_name(const std::string& path) {
+  std::uint64_t number = 0;
+  while (::getrandom(&number, sizeof number, 0) != sizeof number)
+    if (errno != EINTR) throw_io_error("file.write", "write", path, errno);
+  return fmt::format(".mindtorch-{:016x}.tmp", number);
+}
+
+// Makes the names in a folder survive a loss of power. Returns errno, or 0.
+int sync_folder(int folder) {
+  const int fd = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return errno;
+  const int code = ::fsync(fd) == 0 ? 0 : errno;
+  ::close(fd);
+  return code;
 }
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_(temporary_name(path_)) {
-  struct stat existing {};
-  if (::stat(path_.c_str(), &existing) == 0 && S_ISDIR(existing.st_mode)) throw_io_error("file.write", "write", path_, EISDIR);
-  fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd_ < 0) throw_io_error("file.write", "write", path_, errno);
+bool file_sync() noexcept { return sync_flag().load(std::memory_order_relaxed); }
+void set_file_sync(bool on) noexcept { sync_flag().store(on, std::memory_order_relaxed); }
+
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(find_target(path_)) {
+  if (is_device()) {
+    fd_ = target_.device;
+    return;
+  }
+  try {
+    create_temporary();
+  } catch (...) {
+    close_all();
+    throw;
+  }
 }
 
-AtomicFile::~AtomicFile() {
-  if (fd_ < 0) return;
-  ::close(fd_);
-  ::unlink(temporary_.c_str());
+AtomicFile::~AtomicFile() { close_all(); }
+
+void AtomicFile::close_all() noexcept {
+  if (fd_ >= 0) ::close(fd_);
+  if (!temporary_.empty()) ::unlinkat(target_.folder, temporary_.c_str(), 0);
+  if (target_.folder >= 0) ::close(target_.folder);
+  fd_ = target_.folder = -1;
+  temporary_.clear();
+}
+
+void AtomicFile::create_temporary() {
+  // The content is private until the file has the owner it will keep.
+  const mode_t mode = target_.existing ? 0600 : 0666;
+  std::string name;
+  do {
+    name = random_name(path_);
+    fd_ = ::openat(target_.folder, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  } while (fd_ < 0 && errno == EEXIST);
+  if (fd_ < 0) throw_io_error("file.write", "write", path_, errno);
+  temporary_ = std::move(name);
+  if (const int code = target_.existing ? take_owner_and_mode() : 0; code != 0)
+    throw_io_error("file.write", "keep the owner of", path_, code);
+}
+
+int AtomicFile::take_owner_and_mode() const {
+  struct stat fresh {};
+  if (::fstat(fd_, &fresh) != 0) return errno;
+  // File systems without owners refuse every call of fchown, even one that changes nothing.
+  const bool same_owner = fresh.st_uid == target_.existing->st_uid && fresh.st_gid == target_.existing->st_gid;
+  if (!same_owner && ::fchown(fd_, target_.existing->st_uid, target_.existing->st_gid) != 0) return errno;
+  return ::fchmod(fd_, target_.existing->st_mode & 07777) == 0 ? 0 : errno;
 }
 
 void AtomicFile::write(const void* data, std::size_t size) {
@@ -49,18 +109,45 @@ void AtomicFile::write(const void* data, std::size_t size) {
   }
 }
 
+int AtomicFile::put_in_place() {
+  const bool sync = file_sync() && !is_device();
+  int code = sync && ::fsync(fd_) != 0 ? errno : 0;
+  if (::close(std::exchange(fd_, -1)) != 0 && code == 0) code = errno;
+  if (code != 0 || is_device()) return code;
+  // What appeared under the name in the meantime is replaced only if it is a file.
+  struct stat now {};
+  const char* name = target_.name.c_str();
+  if (::fstatat(target_.folder, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(now.st_mode))
+    return S_ISDIR(now.st_mode) ? EISDIR : EEXIST;
+  if (::renameat(target_.folder, temporary_.c_str(), target_.folder, name) != 0) return errno;
+  temporary_.clear();
+  return sync ? sync_folder(target_.folder) : 0;
+}
+
 void AtomicFile::commit() {
-  const int fd = fd_;
-  fd_ = -1;
-  int code = ::close(fd) == 0 ? 0 : errno;
-  if (code == 0 && std::rename(temporary_.c_str(), path_.c_str()) != 0) code = errno;
-  if (code != 0) {
-    ::unlink(temporary_.c_str());
-    throw_io_error("file.write", "write", path_, code);
+  const int code = put_in_place();
+  close_all();
+  if (code != 0) throw_io_error("file.write", "write", path_, code);
+}
+
+int open_regular_file(const std::string& path) {
+  check_path(path, "file.write");
+  struct stat about {};
+  if (::stat(path.c_str(), &about) == 0) check_file_kind(about.st_mode, path, false);  // opening a FIFO would wait for a reader
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+  if (fd < 0) throw_io_error("file.write", "write", path, errno);
+  try {
+    if (::fstat(fd, &about) != 0) throw_io_error("file.write", "write", path, errno);
+    check_file_kind(about.st_mode, path, false);
+  } catch (...) {
+    ::close(fd);
+    throw;
   }
+  return fd;
 }
 
 std::string read_file(const std::string& path) {
+  check_path(path, "file.read");
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) throw_io_error("file.read", "read", path, errno);
   std::string bytes;
@@ -88,6 +175,7 @@ std::string read_file(const std::string& path) {
 }
 
 void make_directories(const std::string& path) {
+  check_path(path, "file.make_directories");
   std::error_code code;
   std::filesystem::create_directories(path, code);
   if (code) throw_io_error("file.make_directories", "create directory", path, code.value());

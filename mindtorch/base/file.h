@@ -5,11 +5,18 @@
 #include <string>
 #include <string_view>
 
+#include "mindtorch/base/file_target.h"
+
 namespace mindtorch {
 
-// Writes to a temporary file beside `path` and renames it over `path` in commit(). Destroyed without commit (or after an error) it removes
-// the temporary file and leaves whatever stood at `path` untouched. Every failure throws IoError naming `path` and the cause.
-// Not thread safe.
+// Writes to a temporary file in the folder of `path` and renames it over `path` in commit(). If it is destroyed without commit(), or after
+// an error, it removes the temporary file and leaves whatever stood at `path` untouched.
+// - A symbolic link stays, and the file it names is replaced.
+// - A new file that replaces an old one gets its mode, owner and group. If this process may not give them, that is an error.
+// - A character device such as /dev/null is written directly: there is nothing to replace, and bytes written before an error stay written.
+// - Directories, FIFOs, sockets and block devices are refused.
+// - The temporary file has a random name, so one that a killed process left behind disturbs nobody.
+// Every failure throws IoError with `path` and the cause, except that a path with a NUL byte throws InvalidArgument. Not thread safe.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);
@@ -20,23 +27,40 @@ class AtomicFile {
   // Writes all bytes (retries short writes and EINTR). Unbuffered: hand it large pieces.
   void write(const void* data, std::size_t size);
   void write(std::string_view bytes) { write(bytes.data(), bytes.size()); }
-  // Closes and renames; after this the new file is in place.
+  // Closes and renames; after this the new file is in place. If file_sync() is on, it is also on the disk.
   void commit();
 
   const std::string& path() const noexcept { return path_; }
-  // The temporary file, for writers that work on a descriptor; -1 after commit().
+  // The temporary file or the device, for writers that work on a descriptor; -1 after commit().
   int fd() const noexcept { return fd_; }
 
  private:
+  bool is_device() const noexcept { return target_.device >= 0; }
+  void create_temporary();
+  int take_owner_and_mode() const;
+  int put_in_place();
+  void close_all() noexcept;
+
   std::string path_;
-  std::string temporary_;
+  FileTarget target_;
+  std::string temporary_;  // in the folder of the target; empty if there is none
   int fd_ = -1;
 };
 
-// The whole file as bytes. Throws IoError.
+// Opens the regular file at `path` for writing in place and creates it if it is missing; for files that must be readable while they grow.
+// The content of an existing file is untouched, and so are its mode and owner: the caller truncates it once it knows that it may. Symbolic
+// links are followed. Everything but a regular file is refused with the same errors as AtomicFile's. The caller closes the descriptor.
+int open_regular_file(const std::string& path);
+
+// Whether commit() waits until the new file would survive a loss of power: it then calls fsync(2) for the file and its folder. Off, unless
+// the environment has MINDTORCH_FSYNC=1. Process-wide; any thread.
+bool file_sync() noexcept;
+void set_file_sync(bool on) noexcept;
+
+// The whole file as bytes. Throws IoError, or InvalidArgument for a path with a NUL byte.
 std::string read_file(const std::string& path);
 
-// Creates `path` and its parents. Throws IoError.
+// Creates `path` and its parents. Throws IoError, or InvalidArgument for a path with a NUL byte.
 void make_directories(const std::string& path);
 
 }  // namespace mindtorch
