@@ -76,7 +76,7 @@ int run_export(const Arguments& arguments) {
 
 std::string list_of_formats() {
   std::string text = "Formats, by suffix:\n";
-  for (const exporter::Format& format : exporter::formats()) text += fmt::format("  {:<20} {}\n", format.suffix, format.what);
+  for (const exporter::TraceFormat& format : exporter::formats()) text += fmt::format("  {:<20} {}\n", format.suffix, format.what);
   return text;
 }
 

@@ -16,7 +16,7 @@ namespace mindtorch::exporter {
 namespace {
 
 struct Writer {
-  Format format;
+  TraceFormat format;
   void (*write)(const trace::Recording& recording, const std::string& path);
 };
 
@@ -61,9 +61,9 @@ std::string list_of_suffixes() {
 
 }  // namespace
 
-const std::vector<Format>& formats() {
-  static const std::vector<Format> all = [] {
-    std::vector<Format> list;
+const std::vector<TraceFormat>& formats() {
+  static const std::vector<TraceFormat> all = [] {
+    std::vector<TraceFormat> list;
     for (const Writer& writer : writers()) list.push_back(writer.format);
     return list;
   }();

@@ -9,13 +9,13 @@
 
 namespace mindtorch::exporter {
 
-struct Format {
+struct TraceFormat {
   std::string_view suffix;  // ".json"; the longest that fits a path decides
   std::string_view what;    // for lists shown to a user
 };
 
 // What export_trace() can write.
-const std::vector<Format>& formats();
+const std::vector<TraceFormat>& formats();
 
 // Writes `recording` in the format the path's suffix names, whole or not at all. Throws IoError, or InvalidArgument with the list of
 // suffixes if the suffix is none of them.

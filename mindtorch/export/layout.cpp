@@ -91,10 +91,10 @@ class LayoutMaker {
   void add_lanes() {
     for (TrackId t = 0; t < recording_.tracks.size(); ++t) {
       const std::size_t first_lane = layout_.rows.size();
-      for (const LaneOf& spilled : find_overlaps(recording_, recording_.tracks[t])) {
-        while (layout_.rows.size() < first_lane + spilled.lane)
+      for (const LaneOf& overlap : find_overlaps(recording_, recording_.tracks[t])) {
+        while (layout_.rows.size() < first_lane + overlap.lane)
           add_lane(t, static_cast<std::uint32_t>(layout_.rows.size() - first_lane + 1));
-        layout_.spills.push_back({spilled.event, static_cast<std::uint32_t>(first_lane + spilled.lane - 1)});
+        layout_.lane_events.push_back({overlap.event, static_cast<std::uint32_t>(first_lane + overlap.lane - 1)});
       }
     }
   }
@@ -133,7 +133,7 @@ class OpenEnds {
 Layout make_layout(const Recording& recording) { return LayoutMaker(recording).make(); }
 
 std::vector<LaneOf> find_overlaps(const Recording& recording, const Track& track) {
-  std::vector<LaneOf> spilled;
+  std::vector<LaneOf> overlaps;
   std::vector<OpenEnds> lanes(1);
   const trace::EventColumns& events = recording.events;
   for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
@@ -144,9 +144,9 @@ std::vector<LaneOf> find_overlaps(const Recording& recording, const Track& track
     while (!lanes[lane].fits(start, end)) {
       if (++lane == lanes.size()) lanes.emplace_back();
     }
-    if (lane > 0) spilled.push_back({i, lane});
+    if (lane > 0) overlaps.push_back({i, lane});
   }
-  return spilled;
+  return overlaps;
 }
 
 }  // namespace mindtorch::exporter

@@ -28,21 +28,21 @@ struct Row {
 };
 
 // An event that lies in an extra lane.
-struct Spill {
+struct LaneEvent {
   trace::EventIndex event = 0;
   std::uint32_t row = 0;
 };
 
 struct Layout {
   std::vector<Process> processes;
-  std::vector<Row> rows;      // rows[t] is track t; the lanes follow
-  std::vector<Spill> spills;  // by event
+  std::vector<Row> rows;               // rows[t] is track t; the lanes follow
+  std::vector<LaneEvent> lane_events;  // by event
 };
 
 Layout make_layout(const trace::Recording& recording);
 
 // The lane of each event of a track, for events in start order, longer first: lane 0 unless it partly overlaps an event there. Only events
-// outside lane 0 are listed. O(events + spilled events x lanes).
+// outside lane 0 are listed. O(events + listed events x lanes).
 struct LaneOf {
   trace::EventIndex event;
   std::uint32_t lane;
@@ -54,8 +54,8 @@ class RowOfEvent {
  public:
   explicit RowOfEvent(const Layout& layout) : layout_(layout) {}
   std::uint32_t operator()(trace::TrackId track, trace::EventIndex event) {
-    while (next_ < layout_.spills.size() && layout_.spills[next_].event < event) ++next_;
-    return next_ < layout_.spills.size() && layout_.spills[next_].event == event ? layout_.spills[next_].row : track;
+    while (next_ < layout_.lane_events.size() && layout_.lane_events[next_].event < event) ++next_;
+    return next_ < layout_.lane_events.size() && layout_.lane_events[next_].event == event ? layout_.lane_events[next_].row : track;
   }
 
  private:

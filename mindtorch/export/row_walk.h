@@ -22,10 +22,10 @@ void walk_row(const trace::Recording& recording, const Layout& layout, std::uint
   const auto close_until = [&](std::int64_t time) {
     for (; !open.empty() && events.end_ns(open.back()) <= time; open.pop_back()) end(open.back());
   };
-  auto spill = std::ranges::lower_bound(layout.spills, first, {}, &Spill::event);
+  auto in_lane = std::ranges::lower_bound(layout.lane_events, first, {}, &LaneEvent::event);
   for (trace::EventIndex i = first; i < last; ++i) {
-    const bool is_spilled = spill != layout.spills.end() && spill->event == i;
-    const std::uint32_t row_of_event = is_spilled ? (spill++)->row : track;
+    const bool is_in_lane = in_lane != layout.lane_events.end() && in_lane->event == i;
+    const std::uint32_t row_of_event = is_in_lane ? (in_lane++)->row : track;
     if (row_of_event != row) continue;
     close_until(events.start_ns[i]);
     if (events.kind[i] == trace::EventKind::kInstant) {

@@ -5,7 +5,7 @@
 
 namespace mindtorch::reference_device {
 
-void Place::reach(std::uint64_t ticks) {
+void RecordedPlace::reach(std::uint64_t ticks) {
   {
     std::lock_guard lock(mutex_);
     is_reached_ = true;
@@ -14,27 +14,27 @@ void Place::reach(std::uint64_t ticks) {
   reached_.notify_all();
 }
 
-bool Place::is_reached() const {
+bool RecordedPlace::is_reached() const {
   std::lock_guard lock(mutex_);
   return is_reached_;
 }
 
-void Place::wait() const {
+void RecordedPlace::wait() const {
   std::unique_lock lock(mutex_);
   reached_.wait(lock, [this] { return is_reached_; });
 }
 
-std::uint64_t Place::ticks() const {
+std::uint64_t RecordedPlace::ticks() const {
   std::lock_guard lock(mutex_);
   return ticks_;
 }
 
-std::shared_ptr<Place> Event::last_place() const {
+std::shared_ptr<RecordedPlace> Event::last_place() const {
   std::lock_guard lock(mutex_);
   return last_;
 }
 
-void Event::move_to(std::shared_ptr<Place> place) {
+void Event::move_to(std::shared_ptr<RecordedPlace> place) {
   std::lock_guard lock(mutex_);
   last_ = std::move(place);
 }

@@ -11,9 +11,9 @@
 namespace mindtorch::reference_device {
 
 // One place where an event was recorded. The stream that gets there and those who wait share it; the event may be gone by then.
-class Place {
+class RecordedPlace {
  public:
-  Place(int device, double ticks_per_ns) : device_(device), ticks_per_ns_(ticks_per_ns) {}
+  RecordedPlace(int device, double ticks_per_ns) : device_(device), ticks_per_ns_(ticks_per_ns) {}
 
   int device() const noexcept { return device_; }
   double ticks_per_ns() const noexcept { return ticks_per_ns_; }
@@ -34,12 +34,12 @@ class Place {
 class Event {
  public:
   // Null if the event was never recorded.
-  std::shared_ptr<Place> last_place() const;
-  void move_to(std::shared_ptr<Place> place);
+  std::shared_ptr<RecordedPlace> last_place() const;
+  void move_to(std::shared_ptr<RecordedPlace> place);
 
  private:
   mutable std::mutex mutex_;
-  std::shared_ptr<Place> last_;
+  std::shared_ptr<RecordedPlace> last_;
 };
 
 }  // namespace mindtorch::reference_device

@@ -22,7 +22,7 @@ Result record_event(Event* event, Stream* stream) noexcept {
   if (event == nullptr || stream == nullptr) return Result::kInvalidArgument;
   Device& device = stream->device();
   ApiCall call(device.driver(), "npuEventRecord");
-  const auto place = std::make_shared<Place>(device.index(), device.clock().ticks_per_ns());
+  const auto place = std::make_shared<RecordedPlace>(device.index(), device.clock().ticks_per_ns());
   Kernel body = [place, &device](const DeviceView&) { place->reach(device.now().ticks); };
   const Result result = stream->enqueue({.name = "event", .body = std::move(body), .is_mark = true, .runs_always = true});
   if (result == Result::kSuccess) event->move_to(place);

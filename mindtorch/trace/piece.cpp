@@ -30,7 +30,7 @@ bool durations_fit(std::span<const std::int64_t> starts, std::span<const std::in
   return true;
 }
 
-void check(const Piece& piece, Known known) {
+void check(const Piece& piece, KnownIds known) {
   const std::size_t n = piece.size();
   const auto refuse = [](std::string_view what) { throw_error<InvalidArgument>("trace.save", "a piece {}", what); };
   const auto same = [n](auto... sizes) { return ((sizes == n) && ...); };
@@ -69,7 +69,7 @@ PieceExtent decode_extent(ByteReader& in) {
   return {track, first_ordinal + in.number_below(kMaxPieceEvents + 1, "the number of events")};
 }
 
-void PieceCodec::encode(const Piece& piece, Known known, ByteWriter& out) {
+void PieceCodec::encode(const Piece& piece, KnownIds known, ByteWriter& out) {
   check(piece, known);
   out.number(piece.track);
   out.number(piece.first_ordinal);
@@ -117,7 +117,7 @@ PieceRows PieceCodec::decode(ByteReader& in, PieceContext context, Recording& in
     into.events.resize(rows.first_row + rows.rows);
     decode_columns(in, rows, context.newer_minor, into);
     const auto first = static_cast<EventIndex>(rows.first_row);
-    const Known known{into.names.size(), into.stacks.size()};
+    const KnownIds known{into.names.size(), into.stacks.size()};
     decode_rows(in, columns_, first, rows.rows, known, into.inputs);
     decode_rows(in, columns_, first, rows.rows, known, into.attributes);
     decode_rows(in, columns_, first, rows.rows, known, into.stacks.of_event);

@@ -68,7 +68,7 @@ struct PieceContext {
 class PieceCodec {
  public:
   // Throws InvalidArgument if the piece is too large, inconsistent, or refers to what is not known.
-  void encode(const Piece& piece, Known known, ByteWriter& out);
+  void encode(const Piece& piece, KnownIds known, ByteWriter& out);
   // Appends the piece to the columns and side tables of `into`, whose names, tracks and stacks it refers to. Times and open durations stay
   // as they are in the file. Throws Malformed, `into` unchanged.
   PieceRows decode(ByteReader& in, PieceContext context, Recording& into);

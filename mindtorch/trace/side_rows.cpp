@@ -50,12 +50,12 @@ void decode_value(ByteReader& in, Attribute& attribute) {
 }
 
 // What is wrong with a row, empty if nothing.
-std::string_view fault_of(std::span<const std::int64_t> row, Known known) { return check_inputs(row, known.names); }
-std::string_view fault_of(std::span<const StackId> row, Known known) {
+std::string_view fault_of(std::span<const std::int64_t> row, KnownIds known) { return check_inputs(row, known.names); }
+std::string_view fault_of(std::span<const StackId> row, KnownIds known) {
   if (row.size() != 1) return "an event has more or less than one stack";
   return row[0] < known.stacks ? "" : "a stack does not exist";
 }
-std::string_view fault_of(std::span<const Attribute> row, Known known) {
+std::string_view fault_of(std::span<const Attribute> row, KnownIds known) {
   for (const Attribute& a : row) {
     if (a.type > Attribute::Type::kBool) return "an attribute is of unknown type";
     if (a.key >= known.names) return "the key of an attribute has no name";
@@ -71,7 +71,7 @@ struct Dictionary {
   std::vector<T> values;
   std::vector<std::size_t> offsets{0};
 
-  Dictionary(ByteReader& in, Known known) {
+  Dictionary(ByteReader& in, KnownIds known) {
     const std::size_t rows = in.count();
     for (std::size_t r = 0; r < rows; ++r) {
       const std::size_t first = offsets.back();
@@ -105,7 +105,8 @@ std::vector<std::uint32_t> resolve(std::span<const std::int64_t> codes, const Di
 }  // namespace
 
 template <class T>
-void encode_rows(const SideRows<T>& rows, EventIndex first_event, std::size_t events, Known known, ColumnCodec& columns, ByteWriter& out) {
+void encode_rows(const SideRows<T>& rows, EventIndex first_event, std::size_t events, KnownIds known, ColumnCodec& columns,
+                 ByteWriter& out) {
   if (rows.value_count() > kMaxPieceValues) {
     throw_error<InvalidArgument>("trace.save", "a piece has {} values of side data, the limit is {}", rows.value_count(), kMaxPieceValues);
   }
@@ -142,7 +143,7 @@ void encode_rows(const SideRows<T>& rows, EventIndex first_event, std::size_t ev
 }
 
 template <class T>
-void decode_rows(ByteReader& in, ColumnCodec& columns, EventIndex first_event, std::size_t events, Known known, SideTable<T>& table) {
+void decode_rows(ByteReader& in, ColumnCodec& columns, EventIndex first_event, std::size_t events, KnownIds known, SideTable<T>& table) {
   const std::size_t count = in.number_below(events + 1, "the number of rows");
   if (count == 0) return;
   const Dictionary<T> dictionary(in, known);
@@ -158,11 +159,11 @@ void decode_rows(ByteReader& in, ColumnCodec& columns, EventIndex first_event, s
   }
 }
 
-template void encode_rows(const SideRows<std::int64_t>&, EventIndex, std::size_t, Known, ColumnCodec&, ByteWriter&);
-template void encode_rows(const SideRows<Attribute>&, EventIndex, std::size_t, Known, ColumnCodec&, ByteWriter&);
-template void encode_rows(const SideRows<StackId>&, EventIndex, std::size_t, Known, ColumnCodec&, ByteWriter&);
-template void decode_rows(ByteReader&, ColumnCodec&, EventIndex, std::size_t, Known, SideTable<std::int64_t>&);
-template void decode_rows(ByteReader&, ColumnCodec&, EventIndex, std::size_t, Known, SideTable<Attribute>&);
-template void decode_rows(ByteReader&, ColumnCodec&, EventIndex, std::size_t, Known, SideTable<StackId>&);
+template void encode_rows(const SideRows<std::int64_t>&, EventIndex, std::size_t, KnownIds, ColumnCodec&, ByteWriter&);
+template void encode_rows(const SideRows<Attribute>&, EventIndex, std::size_t, KnownIds, ColumnCodec&, ByteWriter&);
+template void encode_rows(const SideRows<StackId>&, EventIndex, std::size_t, KnownIds, ColumnCodec&, ByteWriter&);
+template void decode_rows(ByteReader&, ColumnCodec&, EventIndex, std::size_t, KnownIds, SideTable<std::int64_t>&);
+template void decode_rows(ByteReader&, ColumnCodec&, EventIndex, std::size_t, KnownIds, SideTable<Attribute>&);
+template void decode_rows(ByteReader&, ColumnCodec&, EventIndex, std::size_t, KnownIds, SideTable<StackId>&);
 
 }  // namespace mindtorch::trace

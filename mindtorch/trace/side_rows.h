@@ -39,7 +39,7 @@ struct SideRows {
 };
 
 // How many of each there are: what ids must stay below.
-struct Known {
+struct KnownIds {
   std::size_t names = 0;
   std::size_t stacks = 0;
 };
@@ -47,11 +47,12 @@ struct Known {
 // The rows of `events` events from first_event on; a row of event k is written as one of event k - first_event. Throws InvalidArgument if a
 // row is of none of them, refers to what is not known, or if there are more than kMaxPieceValues values.
 template <class T>
-void encode_rows(const SideRows<T>& rows, EventIndex first_event, std::size_t events, Known known, ColumnCodec& columns, ByteWriter& out);
+void encode_rows(const SideRows<T>& rows, EventIndex first_event, std::size_t events, KnownIds known, ColumnCodec& columns,
+                 ByteWriter& out);
 
 // Appends rows to `table`, one of event e as one of event first_event + e. Throws Malformed in the same cases; the table may then hold part
 // of the rows.
 template <class T>
-void decode_rows(ByteReader& in, ColumnCodec& columns, EventIndex first_event, std::size_t events, Known known, SideTable<T>& table);
+void decode_rows(ByteReader& in, ColumnCodec& columns, EventIndex first_event, std::size_t events, KnownIds known, SideTable<T>& table);
 
 }  // namespace mindtorch::trace

@@ -52,7 +52,7 @@ TEST(ExportTrace, AnUnknownSuffixIsRefusedWithTheListOfKnownOnes) {
     FAIL() << "no error";
   } catch (const InvalidArgument& error) {
     EXPECT_THAT(error.what(), HasSubstr("trace.docx"));
-    for (const Format& format : formats()) EXPECT_THAT(error.what(), HasSubstr(std::string(format.suffix)));
+    for (const TraceFormat& format : formats()) EXPECT_THAT(error.what(), HasSubstr(std::string(format.suffix)));
   }
 }
 
@@ -61,7 +61,7 @@ TEST(ExportTrace, EveryFormatReportsAFullDiskAndCanBeRepeated) {
   if (::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=256k") != 0) GTEST_SKIP() << "needs the right to mount";
   const trace::Recording recording = tests::full_recording();
   const trace::Recording before = recording;
-  for (const Format& format : formats()) {
+  for (const TraceFormat& format : formats()) {
     SCOPED_TRACE(format.suffix);
     const std::string path = folder / ("t" + std::string(format.suffix));
     export_trace(tests::cpu_recording(), path);
@@ -88,7 +88,7 @@ TEST(ExportTrace, EveryFormatReportsAFullDiskAndCanBeRepeated) {
 TEST(ExportTrace, ExportingTwiceGivesTheSameBytes) {
   const TemporaryFolder folder;
   const trace::Recording recording = tests::full_recording();
-  for (const Format& format : formats()) {
+  for (const TraceFormat& format : formats()) {
     const std::string path = folder / ("t" + std::string(format.suffix));
     export_trace(recording, path);
     const std::string first = read_file(path);

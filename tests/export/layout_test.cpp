@@ -62,8 +62,8 @@ TEST(Layout, AKernelThatOverlapsItsPredecessorMovesToALaneBelowItsStream) {
   ASSERT_EQ(layout.rows.size(), recording.tracks.size() + 1);
   EXPECT_EQ(layout.rows.back().name, "stream 7 (overlap)");
   EXPECT_EQ(layout.rows.back().process, layout.rows[1].process);
-  ASSERT_EQ(layout.spills.size(), 3U);
-  for (const Spill& spill : layout.spills) EXPECT_EQ(recording.name(spill.event), "relu_kernel");
+  ASSERT_EQ(layout.lane_events.size(), 3U);
+  for (const LaneEvent& in_lane : layout.lane_events) EXPECT_EQ(recording.name(in_lane.event), "relu_kernel");
   EXPECT_TRUE(rows_nest(recording, layout));
 }
 
@@ -93,7 +93,7 @@ TEST(Layout, EventsThatTouchOrShareAStartStayInOneRow) {
        {std::pair(0, 10), std::pair(0, 10), std::pair(0, 4), std::pair(4, 6), std::pair(10, 5), std::pair(10, 0)}) {
     builder.add_event({.name = "op", .track = track, .start_ns = start, .duration_ns = duration});
   }
-  EXPECT_TRUE(make_layout(builder.finish()).spills.empty());
+  EXPECT_TRUE(make_layout(builder.finish()).lane_events.empty());
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
   }
   try {
     for (const auto& [name, recording] : mindtorch::tests::sample_recordings()) {
-      for (const mindtorch::exporter::Format& format : mindtorch::exporter::formats()) {
+      for (const mindtorch::exporter::TraceFormat& format : mindtorch::exporter::formats()) {
         mindtorch::exporter::export_trace(recording, fmt::format("{}/{}{}", argv[1], name, format.suffix));
       }
     }

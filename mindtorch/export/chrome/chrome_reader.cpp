@@ -18,23 +18,23 @@ namespace mindtorch::exporter {
 namespace {
 
 using chrome::PartReader;
-using chrome::Piece;
+using chrome::TextPiece;
 using chrome::TracePart;
 
 constexpr std::size_t kPieceSize = std::size_t{2} << 20;  // text and index of a piece stay in the cache
 constexpr std::size_t kMaxThreads = 8;
 
 // Consecutive pieces, parsed by one thread.
-TracePart read_share(std::span<const Piece> pieces, bool keep_flows) {
+TracePart read_share(std::span<const TextPiece> pieces, bool keep_flows) {
   PartReader reader(keep_flows);
-  for (const Piece& piece : pieces) {
+  for (const TextPiece& piece : pieces) {
     reader.read(piece);
     if (reader.is_damaged()) break;
   }
   return reader.take();
 }
 
-std::vector<TracePart> read_side_by_side(std::span<const Piece> pieces, bool keep_flows) {
+std::vector<TracePart> read_side_by_side(std::span<const TextPiece> pieces, bool keep_flows) {
   const std::size_t shares = std::min({pieces.size(), kMaxThreads, std::max<std::size_t>(1, std::thread::hardware_concurrency())});
   std::vector<TracePart> parts(shares);
   std::vector<std::exception_ptr> errors(shares);
@@ -56,7 +56,7 @@ std::vector<TracePart> read_side_by_side(std::span<const Piece> pieces, bool kee
   return parts;
 }
 
-TracePart read_one(const Piece& piece, bool keep_flows) { return read_share({&piece, 1}, keep_flows); }
+TracePart read_one(const TextPiece& piece, bool keep_flows) { return read_share({&piece, 1}, keep_flows); }
 
 // Some writers let bytes through that are no UTF-8, or raw control characters.
 std::string repaired(std::string_view text) {
@@ -69,13 +69,13 @@ std::string repaired(std::string_view text) {
 
 // Parses what can be parsed: a damaged piece is cut smaller, down to single events; an event that is damaged itself is left out and
 // counted.
-void read_around_damage(const Piece& piece, std::size_t size, bool keep_flows, TracePart& into) {
+void read_around_damage(const TextPiece& piece, std::size_t size, bool keep_flows, TracePart& into) {
   TracePart part = read_one(piece, keep_flows);
   if (part.damage.empty()) return append_part(into, std::move(part));
-  const std::vector<Piece> smaller = chrome::cut_between_events(piece, size);
+  const std::vector<TextPiece> smaller = chrome::cut_between_events(piece, size);
   if (smaller.size() > 1 || size > 1) {
     const std::size_t next_size = smaller.size() > 1 ? std::max<std::size_t>(1, size / 64) : 1;
-    for (const Piece& part_of_piece : smaller) read_around_damage(part_of_piece, next_size, keep_flows, into);
+    for (const TextPiece& part_of_piece : smaller) read_around_damage(part_of_piece, next_size, keep_flows, into);
     return;
   }
   ++part.skipped["damaged"];
@@ -84,8 +84,8 @@ void read_around_damage(const Piece& piece, std::size_t size, bool keep_flows, T
 }
 
 TracePart read_parts(std::string_view text, bool keep_flows) {
-  const Piece whole{"", text, ""};
-  const std::vector<Piece> pieces = chrome::cut_between_events(whole, kPieceSize);
+  const TextPiece whole{"", text, ""};
+  const std::vector<TextPiece> pieces = chrome::cut_between_events(whole, kPieceSize);
   std::vector<TracePart> parts = read_side_by_side(pieces, keep_flows);
   if (std::ranges::all_of(parts, [](const TracePart& part) { return part.damage.empty(); })) {
     for (std::size_t i = 1; i < parts.size(); ++i) append_part(parts[0], std::move(parts[i]));

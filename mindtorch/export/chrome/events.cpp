@@ -185,8 +185,8 @@ void EventsWriter::write_flows(std::string_view kind, const std::vector<Flow>& f
 }
 
 std::uint32_t EventsWriter::row_of(EventIndex event) const {
-  const auto spill = std::ranges::lower_bound(layout_.spills, event, {}, &Spill::event);
-  return spill != layout_.spills.end() && spill->event == event ? spill->row : recording_.track_of(event);
+  const auto in_lane = std::ranges::lower_bound(layout_.lane_events, event, {}, &LaneEvent::event);
+  return in_lane != layout_.lane_events.end() && in_lane->event == event ? in_lane->row : recording_.track_of(event);
 }
 
 }  // namespace mindtorch::exporter::chrome

@@ -23,7 +23,7 @@ class PartReader::State {
  public:
   explicit State(bool keep_flows) : builder_(keep_flows) {}
 
-  void read_piece(const Piece& piece) {
+  void read_piece(const TextPiece& piece) {
     const std::size_t size = piece.prefix.size() + piece.text.size() + piece.suffix.size();
     if (buffer_size_ < size + kPadding) {
       buffer_size_ = size + size / 8 + kPadding;
@@ -159,7 +159,7 @@ class PartReader::State {
 
 PartReader::PartReader(bool keep_flows) : state_(std::make_unique<State>(keep_flows)) {}
 PartReader::~PartReader() = default;
-void PartReader::read(const Piece& piece) { state_->read_piece(piece); }
+void PartReader::read(const TextPiece& piece) { state_->read_piece(piece); }
 bool PartReader::is_damaged() const { return !state_->part().damage.empty(); }
 TracePart PartReader::take() { return std::move(state_->part()); }
 

@@ -17,7 +17,7 @@ class PartReader {
   ~PartReader();
 
   // Parses a piece (copied into a buffer of its own). Stops at the first damage, which the part then names.
-  void read(const Piece& piece);
+  void read(const TextPiece& piece);
   bool is_damaged() const;
 
   TracePart take();

@@ -133,12 +133,12 @@ void TraceText::map(const std::string& path) {
   view_ = {static_cast<const char*>(base), file.size()};
 }
 
-std::vector<Piece> cut_between_events(const Piece& whole, std::size_t size) {
+std::vector<TextPiece> cut_between_events(const TextPiece& whole, std::size_t size) {
   const std::string_view text = whole.text;
   const std::string_view beginning = whole.prefix.empty() ? text : whole.prefix;
   const std::size_t first = beginning.find_first_not_of(kSpace);
   const bool is_object = first != std::string_view::npos && beginning[first] == '{';
-  std::vector<Piece> pieces;
+  std::vector<TextPiece> pieces;
   std::size_t begin = 0;
   while (text.size() - begin > size + size / 2) {
     const std::size_t cut = find_event(text, begin + size);

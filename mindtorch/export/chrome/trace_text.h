@@ -33,7 +33,7 @@ class TraceText {
 };
 
 // A part of a text that is a document of its own once `prefix` and `suffix` are put around it.
-struct Piece {
+struct TextPiece {
   std::string_view prefix;
   std::string_view text;
   std::string_view suffix;
@@ -41,6 +41,6 @@ struct Piece {
 
 // Cuts into pieces of about `size` bytes, between events that start on a line of their own, as torch and this library write them; one piece
 // if there is no such place. A guess made without parsing: a piece that does not parse may be a wrong guess.
-std::vector<Piece> cut_between_events(const Piece& whole, std::size_t size);
+std::vector<TextPiece> cut_between_events(const TextPiece& whole, std::size_t size);
 
 }  // namespace mindtorch::exporter::chrome

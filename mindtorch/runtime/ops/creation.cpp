@@ -27,31 +27,31 @@ constinit Op<Tensor(const Tensor&, MINDTORCH_OPTION_TYPES, std::optional<MemoryF
 constinit Op<Tensor(const Tensor&, const Scalar&, MINDTORCH_OPTION_TYPES, std::optional<MemoryFormat>)> full_like_op{
     "aten::full_like(Tensor self, Scalar fill_value, *, " MINDTORCH_OPTION_SCHEMA ", MemoryFormat? memory_format=None) -> Tensor"};
 
-Tensor empty_kernel(IntArrayRef sizes, Type type, Storing, Place device, Pinned, Format) {
+Tensor empty_kernel(IntArrayRef sizes, DtypeOption type, LayoutOption, DeviceOption device, PinOption, FormatOption) {
   return new_tensor(sizes, type.value_or(get_default_dtype()), device.value_or(Device()));
 }
 
-Tensor empty_strided_kernel(IntArrayRef sizes, IntArrayRef strides, Type type, Storing, Place device, Pinned) {
+Tensor empty_strided_kernel(IntArrayRef sizes, IntArrayRef strides, DtypeOption type, LayoutOption, DeviceOption device, PinOption) {
   if (sizes.size() != strides.size())
     throw_error("aten::empty_strided", "dimensionality of sizes {} must match dimensionality of strides {}", to_string(sizes),
                 to_string(strides));
   return new_strided_tensor(sizes, strides, type.value_or(get_default_dtype()), device.value_or(Device()));
 }
 
-Tensor zeros_kernel(IntArrayRef sizes, Type type, Storing layout, Place device, Pinned pinned) {
+Tensor zeros_kernel(IntArrayRef sizes, DtypeOption type, LayoutOption layout, DeviceOption device, PinOption pinned) {
   return empty_op(sizes, type, layout, device, pinned, std::nullopt).zero_();
 }
 
-Tensor ones_kernel(IntArrayRef sizes, Type type, Storing layout, Place device, Pinned pinned) {
+Tensor ones_kernel(IntArrayRef sizes, DtypeOption type, LayoutOption layout, DeviceOption device, PinOption pinned) {
   return empty_op(sizes, type, layout, device, pinned, std::nullopt).fill_(1);
 }
 
-Tensor full_kernel(IntArrayRef sizes, const Scalar& value, Type type, Storing layout, Place device, Pinned pinned) {
+Tensor full_kernel(IntArrayRef sizes, const Scalar& value, DtypeOption type, LayoutOption layout, DeviceOption device, PinOption pinned) {
   if (!type) type = value.is_floating_point() ? get_default_dtype() : value.type();
   return empty_op(sizes, type, layout, device, pinned, std::nullopt).fill_(value);
 }
 
-Tensor empty_like_kernel(const Tensor& self, Type type, Storing, Place device, Pinned, Format format) {
+Tensor empty_like_kernel(const Tensor& self, DtypeOption type, LayoutOption, DeviceOption device, PinOption, FormatOption format) {
   const ScalarType new_type = type.value_or(self.dtype());
   const Device new_device = device.value_or(self.device());
   const bool keeps_order = format.value_or(MemoryFormat::kPreserve) == MemoryFormat::kPreserve && !self.is_contiguous() &&
@@ -60,15 +60,18 @@ Tensor empty_like_kernel(const Tensor& self, Type type, Storing, Place device, P
                      : new_tensor(self.sizes(), new_type, new_device);
 }
 
-Tensor zeros_like_kernel(const Tensor& self, Type type, Storing layout, Place device, Pinned pinned, Format format) {
+Tensor zeros_like_kernel(const Tensor& self, DtypeOption type, LayoutOption layout, DeviceOption device, PinOption pinned,
+                         FormatOption format) {
   return empty_like_op(self, type, layout, device, pinned, format).zero_();
 }
 
-Tensor ones_like_kernel(const Tensor& self, Type type, Storing layout, Place device, Pinned pinned, Format format) {
+Tensor ones_like_kernel(const Tensor& self, DtypeOption type, LayoutOption layout, DeviceOption device, PinOption pinned,
+                        FormatOption format) {
   return empty_like_op(self, type, layout, device, pinned, format).fill_(1);
 }
 
-Tensor full_like_kernel(const Tensor& self, const Scalar& value, Type type, Storing layout, Place device, Pinned pinned, Format format) {
+Tensor full_like_kernel(const Tensor& self, const Scalar& value, DtypeOption type, LayoutOption layout, DeviceOption device,
+                        PinOption pinned, FormatOption format) {
   return empty_like_op(self, type, layout, device, pinned, format).fill_(value);
 }
 

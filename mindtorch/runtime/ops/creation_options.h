@@ -9,13 +9,13 @@
 
 namespace mindtorch {
 
-using Type = std::optional<ScalarType>;
-using Storing = std::optional<Layout>;
-using Place = std::optional<Device>;
-using Pinned = std::optional<bool>;
-using Format = std::optional<MemoryFormat>;
+using DtypeOption = std::optional<ScalarType>;
+using LayoutOption = std::optional<Layout>;
+using DeviceOption = std::optional<Device>;
+using PinOption = std::optional<bool>;
+using FormatOption = std::optional<MemoryFormat>;
 
-inline constexpr Storing kStrided = std::nullopt;
+inline constexpr LayoutOption kStrided = std::nullopt;
 
 inline Tensor with_grad(Tensor tensor, const TensorOptions& options) {
   if (options.requires_grad) tensor.requires_grad_();

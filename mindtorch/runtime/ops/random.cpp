@@ -72,26 +72,27 @@ Tensor bernoulli__kernel(const Tensor& self, double p, OptionalGenerator generat
   return fill_randomly("aten::bernoulli_", self, generator, cpu::bernoulli, p);
 }
 
-Tensor rand_kernel(IntArrayRef sizes, Type type, Storing, Place device, Pinned) {
+Tensor rand_kernel(IntArrayRef sizes, DtypeOption type, LayoutOption, DeviceOption device, PinOption) {
   return uniform__op(empty(sizes, {.dtype = type, .device = device}), 0, 1, std::nullopt);
 }
-Tensor randn_kernel(IntArrayRef sizes, Type type, Storing, Place device, Pinned) {
+Tensor randn_kernel(IntArrayRef sizes, DtypeOption type, LayoutOption, DeviceOption device, PinOption) {
   return normal__op(empty(sizes, {.dtype = type, .device = device}), 0, 1, std::nullopt);
 }
-Tensor randint_kernel(std::int64_t low, std::int64_t high, IntArrayRef sizes, Type type, Storing, Place device, Pinned) {
+Tensor randint_kernel(std::int64_t low, std::int64_t high, IntArrayRef sizes, DtypeOption type, LayoutOption, DeviceOption device,
+                      PinOption) {
   return random__op(empty(sizes, {.dtype = type, .device = device}), low, high, std::nullopt);
 }
-Tensor randperm_kernel(std::int64_t n, Type type, Storing, Place device, Pinned) {
+Tensor randperm_kernel(std::int64_t n, DtypeOption type, LayoutOption, DeviceOption device, PinOption) {
   if (n < 0) throw_error("aten::randperm", "n must be non-negative, got {}", n);
   if (type == kBool) throw_error("aten::randperm", "not implemented for 'Bool'");
   const Tensor out = new_tensor({n}, kInt64, device.value_or(Device()));
   launch(out.device(), "randperm", cpu::permutation, out.data_ptr<std::int64_t>(), n, default_generator().reserve(cpu::philox_blocks(n)));
   return out.to(type.value_or(kInt64));
 }
-Tensor rand_like_kernel(const Tensor& self, Type type, Storing, Place device, Pinned, Format) {
+Tensor rand_like_kernel(const Tensor& self, DtypeOption type, LayoutOption, DeviceOption device, PinOption, FormatOption) {
   return uniform__op(empty_like(self, {.dtype = type, .device = device}), 0, 1, std::nullopt);
 }
-Tensor randn_like_kernel(const Tensor& self, Type type, Storing, Place device, Pinned, Format) {
+Tensor randn_like_kernel(const Tensor& self, DtypeOption type, LayoutOption, DeviceOption device, PinOption, FormatOption) {
   return normal__op(empty_like(self, {.dtype = type, .device = device}), 0, 1, std::nullopt);
 }
 

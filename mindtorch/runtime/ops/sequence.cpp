@@ -25,7 +25,8 @@ constinit Op<Tensor(std::int64_t, MINDTORCH_OPTION_TYPES)> eye_op{"aten::eye(Sym
 constinit Op<Tensor(std::int64_t, std::int64_t, MINDTORCH_OPTION_TYPES)> eye_m_op{
     "aten::eye.m(SymInt n, SymInt m, *, " MINDTORCH_OPTION_SCHEMA ") -> Tensor"};
 
-Tensor arange_step_kernel(const Scalar& start, const Scalar& end, const Scalar& step, Type type, Storing, Place device, Pinned) {
+Tensor arange_step_kernel(const Scalar& start, const Scalar& end, const Scalar& step, DtypeOption type, LayoutOption, DeviceOption device,
+                          PinOption) {
   const bool is_real = start.is_floating_point() || end.is_floating_point() || step.is_floating_point();
   const ScalarType out_type = type.value_or(is_real ? get_default_dtype() : kInt64);
   if (out_type == kBool) throw_error("aten::arange", "not implemented for 'Bool'");
@@ -50,14 +51,16 @@ Tensor arange_step_kernel(const Scalar& start, const Scalar& end, const Scalar& 
   launch(out.device(), "arange", cpu::arange, out.dtype(), out.data_ptr(), n, start, step);
   return out;
 }
-Tensor arange_kernel(const Scalar& end, Type type, Storing layout, Place device, Pinned pinned) {
+Tensor arange_kernel(const Scalar& end, DtypeOption type, LayoutOption layout, DeviceOption device, PinOption pinned) {
   return arange_step_kernel(end.is_floating_point() ? Scalar(0.0) : Scalar(0), end, 1, type, layout, device, pinned);
 }
-Tensor arange_start_kernel(const Scalar& start, const Scalar& end, Type type, Storing layout, Place device, Pinned pinned) {
+Tensor arange_start_kernel(const Scalar& start, const Scalar& end, DtypeOption type, LayoutOption layout, DeviceOption device,
+                           PinOption pinned) {
   return arange_step_kernel(start, end, 1, type, layout, device, pinned);
 }
 
-Tensor linspace_kernel(const Scalar& start, const Scalar& end, std::int64_t steps, Type type, Storing, Place device, Pinned) {
+Tensor linspace_kernel(const Scalar& start, const Scalar& end, std::int64_t steps, DtypeOption type, LayoutOption, DeviceOption device,
+                       PinOption) {
   if (steps < 0) throw_error("aten::linspace", "number of steps must be non-negative, got {}", steps);
   if (type == kBool) throw_error("aten::linspace", "not implemented for 'Bool'");
   const Tensor out = new_tensor({steps}, type.value_or(get_default_dtype()), device.value_or(Device()));
@@ -65,13 +68,13 @@ Tensor linspace_kernel(const Scalar& start, const Scalar& end, std::int64_t step
   return out;
 }
 
-Tensor eye_m_kernel(std::int64_t n, std::int64_t m, Type type, Storing, Place device, Pinned) {
+Tensor eye_m_kernel(std::int64_t n, std::int64_t m, DtypeOption type, LayoutOption, DeviceOption device, PinOption) {
   if (n < 0 || m < 0) throw_error("aten::eye", "n and m must be greater or equal to 0, got {} and {}", n, m);
   const Tensor out = new_tensor({n, m}, type.value_or(get_default_dtype()), device.value_or(Device()));
   launch(out.device(), "eye", cpu::eye, out.dtype(), out.data_ptr(), n, m);
   return out;
 }
-Tensor eye_kernel(std::int64_t n, Type type, Storing layout, Place device, Pinned pinned) {
+Tensor eye_kernel(std::int64_t n, DtypeOption type, LayoutOption layout, DeviceOption device, PinOption pinned) {
   return eye_m_kernel(n, n, type, layout, device, pinned);
 }
 

@@ -15,16 +15,16 @@ namespace {
 
 using tests::TemporaryFolder;
 
-std::string whole(const Piece& piece) { return std::string(piece.prefix) + std::string(piece.text) + std::string(piece.suffix); }
+std::string whole(const TextPiece& piece) { return std::string(piece.prefix) + std::string(piece.text) + std::string(piece.suffix); }
 
 TEST(TraceText, EveryPieceOfOurFormatIsADocument) {
   const TemporaryFolder folder;
   write_chrome_trace(tests::large_recording(2000), folder / "t.json");
   const TraceText text(folder / "t.json");
-  const std::vector<Piece> pieces = cut_between_events({"", text.view(), ""}, 20000);
+  const std::vector<TextPiece> pieces = cut_between_events({"", text.view(), ""}, 20000);
   EXPECT_GT(pieces.size(), 10U);
   std::size_t size = 0;
-  for (const Piece& piece : pieces) {
+  for (const TextPiece& piece : pieces) {
     EXPECT_TRUE(is_json(whole(piece)));
     size += piece.text.size();
   }
@@ -33,16 +33,16 @@ TEST(TraceText, EveryPieceOfOurFormatIsADocument) {
 
 TEST(TraceText, EveryPieceOfTorchsFormatIsADocument) {
   const TraceText text(MINDTORCH_TEST_DATA "/torch_2.11_cuda.json.gz");
-  const std::vector<Piece> pieces = cut_between_events({"", text.view(), ""}, 20000);
+  const std::vector<TextPiece> pieces = cut_between_events({"", text.view(), ""}, 20000);
   EXPECT_GT(pieces.size(), 10U);
-  for (const Piece& piece : pieces) EXPECT_TRUE(is_json(whole(piece)));
+  for (const TextPiece& piece : pieces) EXPECT_TRUE(is_json(whole(piece)));
 }
 
 TEST(TraceText, APieceCanBeCutAgain) {
   const TraceText text(MINDTORCH_TEST_DATA "/torch_2.11_cuda.json.gz");
   std::size_t events = 0;
-  for (const Piece& piece : cut_between_events({"", text.view(), ""}, 20000)) {
-    for (const Piece& smaller : cut_between_events(piece, 1)) {
+  for (const TextPiece& piece : cut_between_events({"", text.view(), ""}, 20000)) {
+    for (const TextPiece& smaller : cut_between_events(piece, 1)) {
       EXPECT_TRUE(is_json(whole(smaller))) << whole(smaller);
       ++events;
     }
