@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
-#include <unordered_set>
 
 #include "mindtorch/base/error.h"
 
@@ -55,7 +55,7 @@ class Tracks {
     }
   }
   trace::TrackId of(const DeviceRecord& record) {
-    return trace::is_device_kind(record.kind) ? stream(record.device, record.stream) : thread(record.thread_id);
+    return trace::is_device_kind(record.kind) ? stream(record.device, record.lane) : thread(record.lane);
   }
 
  private:
@@ -88,20 +88,63 @@ class Tracks {
   std::map<std::pair<trace::Device, std::int64_t>, trace::TrackId> streams_;
 };
 
-void count_unlinked(const DeviceBatch& batch, std::string_view source, std::vector<trace::Loss>& losses) {
-  std::unordered_set<std::uint64_t> launched, executed;
-  for (const DeviceRecord& record : batch.records)
-    if (record.correlation != 0) (trace::is_device_kind(record.kind) ? executed : launched).insert(record.correlation);
-  std::uint64_t without_record = 0, without_launch = 0;
-  for (const std::uint64_t id : launched) without_record += !executed.contains(id);
-  for (const std::uint64_t id : executed) without_launch += !launched.contains(id);
+// Sorted and without repetitions.
+using Correlations = std::vector<std::uint64_t>;
+
+void make_set(Correlations& correlations) {
+  if (!std::ranges::is_sorted(correlations)) std::ranges::sort(correlations);
+  const auto rest = std::ranges::unique(correlations);
+  correlations.erase(rest.begin(), rest.end());
+}
+
+std::uint64_t count_missing(const Correlations& of, const Correlations& in) {
+  Correlations missing;
+  std::ranges::set_difference(of, in, std::back_inserter(missing));
+  return missing.size();
+}
+
+void count_losses(const DeviceBatch& batch, std::string_view source, std::vector<trace::Loss>& losses) {
+  Correlations called, launched, executed;
+  for (const DeviceRecord& record : batch.records) {
+    if (record.correlation == 0) continue;
+    (trace::is_device_kind(record.kind) ? executed : called).push_back(record.correlation);
+    if (record.launches) launched.push_back(record.correlation);
+  }
+  for (Correlations* each : {&called, &launched, &executed}) make_set(*each);
   const auto add = [&](trace::LossReason reason, std::uint64_t count, std::string detail) {
     if (count > 0) losses.push_back({reason, count, std::string(source), std::move(detail)});
   };
   add(trace::LossReason::kDeviceDropped, batch.dropped, batch.dropped_detail);
-  add(trace::LossReason::kNoDeviceRecord, without_record, "launches whose device record never came");
-  add(trace::LossReason::kNoLaunch, without_launch, "device records whose launch was not seen");
+  add(trace::LossReason::kOverwritten, batch.overwritten, "older than what was asked to be kept");
+  add(trace::LossReason::kNoDeviceRecord, count_missing(launched, executed), "launches whose device record never came");
+  add(trace::LossReason::kNoLaunch, count_missing(executed, called), "device records whose launch was not seen");
 }
+
+// The names and details of a batch with the ids of a recording.
+class BatchIds {
+ public:
+  BatchIds(const DeviceBatch& batch, IdMaps& ids) : batch_(batch) {
+    names_.reserve(batch.names.size());
+    for (const std::string& text : batch.names) names_.push_back(ids.name(text));
+  }
+  trace::NameId name(std::uint32_t id) const { return names_[id]; }
+  // Valid until the next call.
+  std::span<const trace::Attribute> row(std::uint32_t detail) {
+    row_.clear();
+    for (trace::Attribute attribute : batch_.details.row(detail)) {
+      attribute.key = names_[attribute.key];
+      const bool is_text = attribute.type == trace::Attribute::Type::kText || attribute.type == trace::Attribute::Type::kJson;
+      if (is_text) attribute.bits = names_[static_cast<std::size_t>(attribute.bits)];
+      row_.push_back(attribute);
+    }
+    return row_;
+  }
+
+ private:
+  const DeviceBatch& batch_;
+  std::vector<trace::NameId> names_;
+  std::vector<trace::Attribute> row_;
+};
 
 // To the list that a Chrome trace has at its top.
 void add_device_properties(const DeviceBatch& batch, trace::Recording& out) {
@@ -131,6 +174,7 @@ void add_device_batch(const DeviceBatch& batch, std::string_view source_name, Ti
           {clock.name, 1e9 / mappings.back().ns_per_tick(), mappings.back().error_bound_ns(), clock.samples.size()});
   }
   Tracks tracks(out);
+  BatchIds batch_ids(batch, ids);
   trace::EventColumns& columns = out.events;
   const std::size_t first = columns.size();
   columns.resize(first + batch.records.size());
@@ -140,19 +184,17 @@ void add_device_batch(const DeviceBatch& batch, std::string_view source_name, Ti
     TickMapping& mapping = mappings.at(record.clock);
     columns.start_ns[row] = mapping.to_ns(record.start);
     columns.duration_ns[row] = std::max<std::int64_t>(0, mapping.to_ns(record.end) - columns.start_ns[row]);
-    columns.name[row] = ids.name(record.name);
+    columns.name[row] = batch_ids.name(record.name);
     columns.link[row] = record.correlation;
     columns.device[row] = record.device;
     columns.kind[row] = record.kind;
     columns.flags[row] = trace::is_device_kind(record.kind) ? std::uint8_t{trace::kKnownDevice} : std::uint8_t{0};
     track_of_event.push_back(tracks.of(record));
-    for (const auto& [key, value] : record.attributes) {
-      const trace::Attribute attribute{ids.name(key), trace::Attribute::Type::kInt, value};
-      out.attributes.add(static_cast<trace::EventIndex>(row), {&attribute, 1});
-    }
+    if (record.detail != 0) out.attributes.add(static_cast<trace::EventIndex>(row), batch_ids.row(record.detail));
   }
+  for (const auto& [key, json] : batch.metadata) out.metadata[key] = json;
   add_device_properties(batch, out);
-  count_unlinked(batch, source_name, out.losses);
+  count_losses(batch, source_name, out.losses);
 }
 
 }  // namespace mindtorch::record

@@ -58,6 +58,15 @@ class Session::Impl {
     if (phase != wanted) throw_error(call, "{}", why);
   }
 
+  SourceOptions source_options() {
+    return {.clock = core.clock,
+            .record_bytes = core.budget.bytes,
+            .window_start = [this] { return core.window_start(); },
+            .synchronizations = options.device.synchronizations,
+            .whole_graphs = options.device.whole_graphs,
+            .stop_deadline = options.device.stop_deadline};
+  }
+
   void set_state(std::uint64_t word) const { state_word.store(word, std::memory_order_seq_cst); }
 
   void start();
@@ -151,11 +160,12 @@ std::unique_ptr<Session> Session::prepare(SessionOptions options) {
   if (impl->options.budget.policy == Budget::Policy::kSpill) impl->core.spill = std::make_unique<SpillWriter>(impl->core, impl->options);
   std::vector<ActivitySource*> usable;
   for (ActivitySource* source : impl->options.sources) {
-    const Status status = source->prepare(impl->core.clock);
+    const Status status = source->prepare(impl->source_options());
     if (status)
       usable.push_back(source);
     else
       impl->problems.push_back(fmt::format("source {}: {}", source->name(), status.reason()));
+    for (const std::string& limit : source->limits()) impl->problems.push_back(fmt::format("source {}: {}", source->name(), limit));
   }
   impl->options.sources = std::move(usable);
   BlockPool::instance().warm();

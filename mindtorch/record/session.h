@@ -1,6 +1,7 @@
 // Session: prepare -> start -> stop. One at a time in a process; everything recorded in between comes back as a trace::Recording.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -26,6 +27,13 @@ struct Budget {
   std::string spill_path;
 };
 
+// What is asked of the sources.
+struct DeviceOptions {
+  bool synchronizations = false;                    // waits of the host and of streams too
+  bool whole_graphs = false;                        // one event for each replay of a graph instead of one for each of its kernels
+  std::chrono::milliseconds stop_deadline{10'000};  // how long stop() may wait for work that is still running on a device
+};
+
 struct SessionOptions {
   bool shapes = false;
   bool stacks = false;
@@ -35,6 +43,7 @@ struct SessionOptions {
   bool all_threads = true;  // false: the starting thread and those it admits (ThreadAdmission)
   bool events = true;       // host events (CPU activity); false: device activities alone
   Budget budget;
+  DeviceOptions device;
   Clock* clock = nullptr;                // null: system_clock()
   std::vector<ActivitySource*> sources;  // not owned; must outlive the session
 };

@@ -16,8 +16,8 @@ class FakeSource : public record::ActivitySource {
   std::string_view name() const override { return name_; }
   trace::DeviceType device_type() const override { return type_; }
   Status probe() override { return why_not_.empty() ? Status::ok() : Status::unavailable(why_not_); }
-  Status prepare(record::Clock& clock) override {
-    clock_ = &clock;
+  Status prepare(const record::SourceOptions& options) override {
+    clock_ = &options.clock;
     return Status::ok();
   }
   Status start() override {
@@ -29,7 +29,8 @@ class FakeSource : public record::ActivitySource {
   record::DeviceBatch stop() override {
     record::DeviceBatch batch;
     batch.clocks.push_back({.name = name_, .is_session_clock = true});
-    batch.records.push_back({.device = {type_, 0}, .stream = 1, .start = began_, .end = clock_->ticks(), .name = name_ + "_kernel"});
+    batch.records.push_back(
+        {.start = began_, .end = clock_->ticks(), .name = batch.name_id(name_ + "_kernel"), .lane = 1, .device = {type_, 0}});
     return batch;
   }
 

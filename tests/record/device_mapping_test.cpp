@@ -23,19 +23,32 @@ class FakeSource : public ActivitySource {
   std::uint64_t device_now() const { return 5'000'000 + clock_.now() / 2; }
   void sample() { batch_.clocks[0].samples.push_back({device_now(), clock_.now() - 10, clock_.now() + 10}); }
   // A launch now on the calling thread, and its kernel `delay` later for `duration` (host nanoseconds).
-  void launch(const std::string& name, std::uint64_t delay, std::uint64_t duration, std::uint64_t correlation, std::int64_t stream = 7) {
-    DeviceRecord call{EventKind::kRuntime, 1,           {DeviceType::kNpu, 0}, 0, ::gettid(), clock_.now(),
-                      clock_.now() + 2,    correlation, "aclrtLaunchKernel",   {}};
-    batch_.records.push_back(call);
+  void launch(const std::string& name, std::uint64_t delay, std::uint64_t duration, std::uint64_t correlation, std::int32_t stream = 7) {
+    batch_.records.push_back({.start = clock_.now(),
+                              .end = clock_.now() + 2,
+                              .correlation = correlation,
+                              .name = batch_.name_id("aclrtLaunchKernel"),
+                              .lane = ::gettid(),
+                              .kind = EventKind::kRuntime,
+                              .clock = 1,
+                              .device = {DeviceType::kNpu, 0},
+                              .launches = true});
     const std::uint64_t start = device_now() + delay / 2;
-    batch_.records.push_back(
-        {EventKind::kKernel, 0, {DeviceType::kNpu, 0}, stream, 0, start, start + duration / 2, correlation, name, {{"grid", 4}}});
+    const trace::Attribute grid = batch_.attribute("grid", std::int64_t{4});
+    batch_.records.push_back({.start = start,
+                              .end = start + duration / 2,
+                              .correlation = correlation,
+                              .name = batch_.name_id(name),
+                              .detail = batch_.details.add({&grid, 1}),
+                              .lane = stream,
+                              .kind = EventKind::kKernel,
+                              .device = {DeviceType::kNpu, 0}});
   }
 
   std::string_view name() const override { return "fake"; }
   trace::DeviceType device_type() const override { return DeviceType::kNpu; }
   Status probe() override { return Status::ok(); }
-  Status prepare(Clock&) override { return problem_.empty() ? Status::ok() : Status::unavailable(problem_); }
+  Status prepare(const SourceOptions&) override { return problem_.empty() ? Status::ok() : Status::unavailable(problem_); }
   Status start() override {
     batch_.clocks = {{"fake-npu:0", false, 0.5, {}}, {"session", true, 1.0, {}}};
     sample();
@@ -95,7 +108,7 @@ TEST_F(DeviceMappingTest, RecordsDeliveredLateAndOutOfOrderAreSortedIn) {
   auto session = started(watched());
   for (std::uint64_t i = 1; i <= 50; ++i) {
     clock_.advance(100'000);
-    source_.launch("k" + std::to_string(i), 10, 20, i, static_cast<std::int64_t>(1 + i % 3));
+    source_.launch("k" + std::to_string(i), 10, 20, i, static_cast<std::int32_t>(1 + i % 3));
   }
   std::reverse(source_.batch_.records.begin(), source_.batch_.records.end());
   const trace::Recording recording = stopped(*session);

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using trace::EventKind;
 
 void start(record::ActivitySource& source) {
-  ASSERT_TRUE(source.prepare(record::system_clock()));
+  ASSERT_TRUE(source.prepare({.clock = record::system_clock()}));
   ASSERT_TRUE(source.start());
 }
 
@@ -30,7 +30,7 @@ TEST(ReferenceSource, SaysWhatToSetWhenThereIsNoDevice) {
   ReferenceSource source;
   EXPECT_FALSE(source.probe());
   EXPECT_THAT(source.probe().reason(), HasSubstr("MINDTORCH_NPU=reference"));
-  EXPECT_THAT(source.prepare(record::system_clock()).reason(), HasSubstr("MINDTORCH_NPU=reference"));
+  EXPECT_THAT(source.prepare({.clock = record::system_clock()}).reason(), HasSubstr("MINDTORCH_NPU=reference"));
   EXPECT_EQ(source.device_type(), trace::DeviceType::kNpu);
   EXPECT_EQ(source.name(), "reference");
 }
@@ -92,21 +92,26 @@ TEST(ReferenceSource, DescribesCopiesMemsetsWaitsAndCallsWithoutWork) {
   std::map<EventKind, const DeviceRecord*> of_kind;
   for (const DeviceRecord& record : batch.records) of_kind[record.kind] = &record;
   ASSERT_EQ(batch.records.size(), 9u) << "six calls, three of which caused work";
-  EXPECT_EQ(of_kind.at(EventKind::kMemcpy)->name, "Memcpy HtoD (Pageable -> Device)");
-  EXPECT_THAT(of_kind.at(EventKind::kMemcpy)->attributes, testing::ElementsAre(testing::Pair("bytes", 64)));
-  EXPECT_EQ(of_kind.at(EventKind::kMemset)->name, "Memset (Device)");
-  EXPECT_THAT(of_kind.at(EventKind::kMemset)->attributes, testing::ElementsAre(testing::Pair("bytes", 32), testing::Pair("value", 3)));
+  const auto details = [&](const DeviceRecord& record) {
+    std::map<std::string, std::int64_t> found;
+    for (const trace::Attribute& attribute : batch.details.row(record.detail)) found[batch.names[attribute.key]] = attribute.bits;
+    return found;
+  };
+  EXPECT_EQ(batch.name(*of_kind.at(EventKind::kMemcpy)), "Memcpy HtoD (Pageable -> Device)");
+  EXPECT_THAT(details(*of_kind.at(EventKind::kMemcpy)), testing::ElementsAre(testing::Pair("bytes", 64)));
+  EXPECT_EQ(batch.name(*of_kind.at(EventKind::kMemset)), "Memset (Device)");
+  EXPECT_THAT(details(*of_kind.at(EventKind::kMemset)), testing::ElementsAre(testing::Pair("bytes", 32), testing::Pair("value", 3)));
   const DeviceRecord& wait = *of_kind.at(EventKind::kSync);
-  EXPECT_EQ(wait.name, "Stream Wait Event");
+  EXPECT_EQ(batch.name(wait), "Stream Wait Event");
   EXPECT_EQ(wait.device, (trace::Device{trace::DeviceType::kNpu, 1}));
-  EXPECT_EQ(wait.stream, 2);
+  EXPECT_EQ(wait.lane, 2);
   EXPECT_EQ(batch.clocks.at(wait.clock).name, "reference-npu:1");
   for (const DeviceRecord& record : batch.records) {
-    const bool causes_no_work = record.name == "npuMalloc" || record.name == "npuEventRecord";
-    EXPECT_TRUE(!causes_no_work || record.correlation == 0) << record.name;
+    const bool causes_no_work = batch.name(record) == "npuMalloc" || batch.name(record) == "npuEventRecord";
+    EXPECT_TRUE(!causes_no_work || record.correlation == 0) << batch.name(record);
   }
-  EXPECT_TRUE(std::any_of(batch.records.begin(), batch.records.end(), [](const DeviceRecord& record) {
-    return record.name == "npuMemsetAsync" && record.correlation == 0 && !record.attributes.empty();
+  EXPECT_TRUE(std::any_of(batch.records.begin(), batch.records.end(), [&](const DeviceRecord& record) {
+    return batch.name(record) == "npuMemsetAsync" && record.correlation == 0 && record.detail != 0;
   })) << "the refused call is there, marked and without work";
 }
 
@@ -115,7 +120,7 @@ TEST(ReferenceSource, LeavesAnotherSubscriberAlone) {
   device::KeepingSubscriber other;
   ReferenceSource source;
   EXPECT_TRUE(source.probe());
-  EXPECT_THAT(source.prepare(record::system_clock()).reason(), HasSubstr("another profiler"));
+  EXPECT_THAT(source.prepare({.clock = record::system_clock()}).reason(), HasSubstr("another profiler"));
   ASSERT_EQ(device::collect(device::kAllActivities), Result::kSuccess);
   launch_many(2);
   other.drain();

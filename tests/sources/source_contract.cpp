@@ -20,6 +20,8 @@ using record::DeviceRecord;
 
 std::int64_t this_thread() { return syscall(SYS_gettid); }
 
+int number_in(std::string_view name) { return std::stoi(std::string(name)); }
+
 std::int64_t absolute_difference(std::int64_t a, std::uint64_t b) { return std::abs(a - static_cast<std::int64_t>(b)); }
 
 // Each launch has its one kernel and each kernel its one launch.
@@ -51,7 +53,7 @@ std::vector<const DeviceRecord*> launches_of(const DeviceBatch& batch) {
 }
 
 void SourceContract::start() {
-  const Status prepared = source().prepare(record::monotonic_clock());
+  const Status prepared = source().prepare({.clock = record::monotonic_clock()});
   ASSERT_TRUE(prepared) << prepared.reason();
   const Status started = source().start();
   ASSERT_TRUE(started) << started.reason();
@@ -81,7 +83,7 @@ TEST_P(SourceContract, FindsEveryKernelOnceAndNothingElse) {
   const DeviceBatch batch = stop();
   launch_many(10, "after");
   std::multiset<std::string> found, expected;
-  for (const DeviceRecord* kernel : kernels_of(batch)) found.insert(kernel->name);
+  for (const DeviceRecord* kernel : kernels_of(batch)) found.insert(std::string(batch.name(*kernel)));
   for (int i = 0; i < 300; ++i) expected.insert("kernel" + std::to_string(i));
   EXPECT_EQ(found, expected);
   expect_complete_pairs(batch);
@@ -110,7 +112,7 @@ TEST_P(SourceContract, LinksEachKernelToItsLaunchOnTheThreadThatMadeIt) {
   ASSERT_EQ(kernels_of(batch).size(), 120u);
   for (const DeviceRecord* kernel : kernels_of(batch)) {
     ASSERT_TRUE(launch_of.contains(kernel->correlation));
-    EXPECT_EQ(launch_of[kernel->correlation]->thread_id, ids.at(static_cast<std::size_t>(std::stoi(kernel->name))));
+    EXPECT_EQ(launch_of[kernel->correlation]->lane, ids.at(static_cast<std::size_t>(number_in(batch.name(*kernel)))));
   }
 }
 
@@ -119,12 +121,12 @@ TEST_P(SourceContract, KeepsTheOrderOfEachStream) {
   for (int i = 0; i < 100; ++i) device_->launch(i % 2, std::to_string(i));
   const DeviceBatch batch = stop();
   std::map<std::pair<trace::Device, std::int64_t>, std::vector<const DeviceRecord*>> streams;
-  for (const DeviceRecord* kernel : kernels_of(batch)) streams[{kernel->device, kernel->stream}].push_back(kernel);
+  for (const DeviceRecord* kernel : kernels_of(batch)) streams[{kernel->device, kernel->lane}].push_back(kernel);
   EXPECT_EQ(streams.size(), 2u);
   for (auto& [key, kernels] : streams) {
     EXPECT_EQ(kernels.size(), 50u);
     EXPECT_GE(key.second, 1);
-    std::sort(kernels.begin(), kernels.end(), [](auto* a, auto* b) { return std::stoi(a->name) < std::stoi(b->name); });
+    std::sort(kernels.begin(), kernels.end(), [&](auto* a, auto* b) { return number_in(batch.name(*a)) < number_in(batch.name(*b)); });
     for (std::size_t i = 0; i < kernels.size(); ++i) {
       EXPECT_LE(kernels[i]->start, kernels[i]->end);
       EXPECT_LE(i > 0 ? kernels[i - 1]->end : 0, kernels[i]->start) << "kernels of one stream do not overlap";
@@ -181,7 +183,10 @@ TEST_P(SourceContract, CollectsNothingWhileToggledOff) {
   launch_many(30, "second");
   const DeviceBatch batch = stop();
   std::map<std::string, int> found;
-  for (const DeviceRecord* kernel : kernels_of(batch)) ++found[kernel->name.substr(0, kernel->name.find_first_of("0123456789"))];
+  for (const DeviceRecord* kernel : kernels_of(batch)) {
+    const std::string name(batch.name(*kernel));
+    ++found[name.substr(0, name.find_first_of("0123456789"))];
+  }
   EXPECT_EQ(found, (std::map<std::string, int>{{"first", 10}, {"second", 30}}));
   expect_complete_pairs(batch);
 }
@@ -194,15 +199,15 @@ TEST_P(SourceContract, StartsAndStopsAHundredTimes) {
     device_->launch(1, "outside");
     const auto kernels = kernels_of(batch);
     ASSERT_EQ(kernels.size(), 1u);
-    EXPECT_EQ(kernels[0]->name, "inside" + std::to_string(round));
+    EXPECT_EQ(batch.name(*kernels[0]), "inside" + std::to_string(round));
     expect_complete_pairs(batch);
   }
 }
 
 TEST_P(SourceContract, MayBePreparedWithoutAStartThatFollows) {
-  ASSERT_TRUE(source().prepare(record::monotonic_clock()));
+  ASSERT_TRUE(source().prepare({.clock = record::monotonic_clock()}));
   launch_many(3, "unseen");
-  ASSERT_TRUE(source().prepare(record::monotonic_clock()));
+  ASSERT_TRUE(source().prepare({.clock = record::monotonic_clock()}));
   start();
   launch_many(4, "kernel");
   EXPECT_EQ(kernels_of(stop()).size(), 4u);

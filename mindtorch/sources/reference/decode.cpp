@@ -44,37 +44,44 @@ void ReferenceDecoder::decode(const std::uint8_t* buffer, std::size_t valid) {
       case device::kApiActivity: add(static_cast<const device::ApiActivity&>(*next)); break;
       case device::kKernelActivity: {
         const auto& kernel = static_cast<const device::KernelActivity&>(*next);
-        add(kernel, {.kind = EventKind::kKernel, .name = kernel.name});
+        add(kernel, {.name = batch_.name_id(kernel.name), .kind = EventKind::kKernel});
         break;
       }
       case device::kMemcpyActivity: {
         const auto& copy = static_cast<const device::MemcpyActivity&>(*next);
-        add(copy, {.kind = EventKind::kMemcpy, .name = copy_name(copy.direction), .attributes = {{"bytes", as_value(copy.size)}}});
+        add(copy, {.name = batch_.name_id(copy_name(copy.direction)),
+                   .detail = detail({batch_.attribute("bytes", as_value(copy.size))}),
+                   .kind = EventKind::kMemcpy});
         break;
       }
       case device::kMemsetActivity: {
         const auto& set = static_cast<const device::MemsetActivity&>(*next);
-        add(set,
-            {.kind = EventKind::kMemset, .name = "Memset (Device)", .attributes = {{"bytes", as_value(set.size)}, {"value", set.value}}});
+        add(set, {.name = batch_.name_id("Memset (Device)"),
+                  .detail = detail({batch_.attribute("bytes", as_value(set.size)), batch_.attribute("value", std::int64_t{set.value})}),
+                  .kind = EventKind::kMemset});
         break;
       }
       case device::kWaitActivity:
-        add(static_cast<const device::WaitActivity&>(*next), {.kind = EventKind::kSync, .name = "Stream Wait Event"});
+        add(static_cast<const device::WaitActivity&>(*next), {.name = batch_.name_id("Stream Wait Event"), .kind = EventKind::kSync});
         break;
       default: ++unknown_;
     }
   }
 }
 
+std::uint32_t ReferenceDecoder::detail(std::initializer_list<trace::Attribute> row) { return batch_.details.add(std::span(row)); }
+
 void ReferenceDecoder::add(const device::ApiActivity& activity) {
   record::DeviceRecord record{.kind = EventKind::kRuntime, .clock = 0, .device = {trace::DeviceType::kNpu, 0}};
-  record.thread_id = activity.thread_id;
+  record.lane = static_cast<std::int32_t>(activity.thread_id);
   record.start = activity.start;
   record.end = activity.end;
   record.correlation = activity.correlation;
-  record.name = activity.name;
-  if (activity.result != device::Result::kSuccess) record.attributes.emplace_back("result", static_cast<std::int64_t>(activity.result));
-  batch_.records.push_back(std::move(record));
+  record.launches = activity.correlation != 0;
+  record.name = batch_.name_id(activity.name);
+  if (activity.result != device::Result::kSuccess)
+    record.detail = detail({batch_.attribute("result", static_cast<std::int64_t>(activity.result))});
+  batch_.records.push_back(record);
 }
 
 void ReferenceDecoder::add(const device::DeviceActivity& activity, record::DeviceRecord record) {
@@ -84,22 +91,17 @@ void ReferenceDecoder::add(const device::DeviceActivity& activity, record::Devic
   }
   record.clock = static_cast<std::uint8_t>(1 + activity.device);
   record.device = {trace::DeviceType::kNpu, static_cast<std::uint8_t>(activity.device)};
-  record.stream = activity.stream;
+  record.lane = static_cast<std::int32_t>(activity.stream);
   record.start = activity.start;
   record.end = activity.end;
   record.correlation = activity.correlation;
-  batch_.records.push_back(std::move(record));
+  batch_.records.push_back(record);
 }
 
 record::DeviceBatch ReferenceDecoder::finish() {
-  const auto explain = [this](std::uint64_t count, std::string_view what) {
-    if (count == 0) return;
-    batch_.dropped += count;
-    batch_.dropped_detail += fmt::format("{}{} {}", batch_.dropped_detail.empty() ? "" : ", ", count, what);
-  };
-  explain(dropped_by_device_, "dropped by the device's collector");
-  explain(without_time_, "came without a time");
-  explain(unknown_, "of an unknown kind");
+  batch_.count_dropped(dropped_by_device_, "dropped by the device's collector");
+  batch_.count_dropped(without_time_, "came without a time");
+  batch_.count_dropped(unknown_, "of an unknown kind");
   return std::move(batch_);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 #include "mindtorch/record/source.h"
@@ -21,6 +22,7 @@ class ReferenceDecoder {
   record::DeviceBatch finish();
 
  private:
+  std::uint32_t detail(std::initializer_list<trace::Attribute> row);
   void add(const reference_device::ApiActivity& activity);
   void add(const reference_device::DeviceActivity& activity, record::DeviceRecord record);
 

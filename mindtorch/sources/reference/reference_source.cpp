@@ -38,9 +38,9 @@ ReferenceSource::~ReferenceSource() { unsubscribe(); }
 
 Status ReferenceSource::probe() { return to_status(device::power_state()); }
 
-Status ReferenceSource::prepare(record::Clock& clock) {
+Status ReferenceSource::prepare(const record::SourceOptions& options) {
   if (Status available = probe(); !available) return available;
-  clock_ = &clock;
+  clock_ = &options.clock;
   const Result result = device::subscribe(
       {.request = &ReferenceSource::request, .complete = &ReferenceSource::complete, .host_now = &host_now, .user = this});
   // Prepared before without a session that followed: we are that subscriber. (If the device was exchanged meanwhile, we subscribed anew.)

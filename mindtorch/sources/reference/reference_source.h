@@ -28,7 +28,7 @@ class ReferenceSource final : public record::ActivitySource {
   std::string_view name() const override { return "reference"; }
   trace::DeviceType device_type() const override { return trace::DeviceType::kNpu; }
   Status probe() override;
-  Status prepare(record::Clock& clock) override;
+  Status prepare(const record::SourceOptions& options) override;
   Status start() override;
   void toggle(bool on) override;
   record::DeviceBatch stop() override;
