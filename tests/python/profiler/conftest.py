@@ -23,6 +23,18 @@ def op():
 
 
 @pytest.fixture
+def prof(op):
+    """A profile of three ops inside a scope, with shapes, stacks and memory."""
+    from mindtorch_v2.profiler import profile, record_function
+
+    with profile(record_shapes=True, with_stack=True, profile_memory=True) as prof, record_function("outer"):
+        op("aten::mul", [2, 3], [2, 3])
+        op("aten::mul", [4, 4], [4, 4])
+        op("aten::add", [2, 3])
+    return prof
+
+
+@pytest.fixture
 def run_program():
     """Runs Python text in a process of its own; returns what it printed."""
 

@@ -30,3 +30,11 @@ def outcomes(tmp_path_factory):
 def test_on_the_reference_npu(name, outcomes):
     assert name in outcomes, "was not run"
     assert outcomes[name] is None, outcomes[name]
+
+
+# Requirement F10
+
+
+def test_an_npu_that_is_not_there_is_not_available(run_program):
+    text = "import mindtorch_v2 as torch; print(torch.npu.is_available())"
+    assert run_program(text, MINDTORCH_NPU="").strip() == "False"

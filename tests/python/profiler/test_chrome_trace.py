@@ -1,0 +1,142 @@
+"""export_chrome_trace: what the trace contains, and its layout."""
+
+import itertools
+import os
+import threading
+
+import mindtorch_v2 as torch
+import pytest
+from mindtorch_v2.profiler import profile, record_function
+from profiles import record_ops, train
+
+# Requirement F16
+
+
+def test_the_trace_carries_shapes_and_stacks_in_args(trace_of):
+    with profile(record_shapes=True, with_stack=True) as prof:
+        torch.ones((2, 2)) * 2
+    mul = next(event for event in trace_of(prof)["traceEvents"] if event["name"].endswith("mul"))
+    assert mul["args"]["input_shapes"][0] == [2, 2] and mul["args"]["stack"]
+
+
+def test_without_flags_the_trace_has_neither_shapes_nor_stacks(trace_of):
+    with profile() as prof:
+        torch.ones((2, 2)) * 2
+    for event in trace_of(prof)["traceEvents"]:
+        assert not {"input_shapes", "stack", "Input Dims", "cpu_memory_allocated_before"} & set(event.get("args", {}))
+
+
+# Requirement F19
+
+
+def test_the_chrome_trace_is_json_made_from_the_recorded_events(trace_of):
+    with profile() as prof:
+        train()
+    written = [event["name"] for event in trace_of(prof)["traceEvents"] if event["ph"] == "X"]
+    assert written and {event["name"] for event in prof.events()} <= set(written)
+
+
+# Requirement D10
+
+
+def test_the_trace_has_torchs_categories_and_argument_names(op, trace_of):
+    with profile(record_shapes=True) as prof, record_function("scope"):
+        op("aten::mul", [2, 2])
+    events = {event["name"]: event for event in trace_of(prof)["traceEvents"]}
+    assert events["scope"]["cat"] == "user_annotation" and events["aten::mul"]["cat"] == "cpu_op"
+    args = events["aten::mul"]["args"]
+    assert {"External id", "Input Dims", "input_shapes"} <= set(args) and args["Input Dims"] == args["input_shapes"]
+
+
+# Requirement D11
+
+
+def test_the_first_event_of_a_trace_is_a_complete_event_of_this_process(op, trace_of):
+    first = trace_of(record_ops(op))["traceEvents"][0]
+    assert first["ph"] == "X" and first["pid"] == os.getpid()
+    assert {"name", "ts", "dur", "tid"} <= set(first)
+
+
+# Requirement T3
+
+
+@pytest.mark.parametrize("name", ['a "quoted" name', "back\\slash", "new\nline", "\x00\x01", "unicode \u00e9 \U0001f600", "]}"])
+def test_every_name_is_escaped_and_never_rewritten(name, trace_of):
+    with profile() as prof, record_function(name):
+        pass
+    assert prof.events()[0].name == name
+    assert name in [event["name"] for event in trace_of(prof)["traceEvents"]]
+
+
+# Requirement T4
+
+
+def test_no_complete_events_of_one_track_overlap_in_part(trace_of):
+    with profile(with_stack=True, with_modules=True) as prof:
+        for _ in range(3):
+            with record_function("outer"):
+                x = torch.ones((2, 2), requires_grad=True)
+                (x * x).sum().backward()
+    complete = [event for event in trace_of(prof)["traceEvents"] if event["ph"] == "X"]
+    for _, track in itertools.groupby(sorted(complete, key=lambda e: (str(e["pid"]), str(e["tid"]))), key=lambda e: (e["pid"], e["tid"])):
+        spans = sorted(((round(e["ts"] * 1000), round((e["ts"] + e["dur"]) * 1000)) for e in track), key=lambda span: (span[0], -span[1]))
+        open_ends = []
+        for start, end in spans:
+            while open_ends and open_ends[-1] <= start:
+                open_ends.pop()
+            assert not open_ends or end <= open_ends[-1]
+            open_ends.append(end)
+
+
+def test_events_of_one_track_do_not_overlap_in_part_whatever_threads_and_generators_do(trace_of):
+    def items():
+        with record_function("generator"):
+            for _ in range(3):
+                yield torch.ones(2) * 2
+
+    def work():
+        iterator = items()
+        with record_function("outer"):
+            next(iterator)
+        next(iterator)  # its scope outlives the one it was opened in
+        with record_function("after"):
+            iterator.close()
+
+    with profile(with_stack=True) as prof:
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        work()
+    complete = [event for event in trace_of(prof)["traceEvents"] if event["ph"] == "X" and event.get("cat") != "Trace"]
+    assert [event["name"] for event in complete].count("generator") == 4
+    tracks = {}
+    for event in complete:
+        start = round(event["ts"] * 1000)
+        tracks.setdefault((event["pid"], event["tid"]), []).append((start, -start - round(event["dur"] * 1000)))
+    for spans in tracks.values():
+        open_ends = []
+        for start, minus_end in sorted(spans):
+            while open_ends and open_ends[-1] <= start:
+                open_ends.pop()
+            assert not open_ends or -minus_end <= open_ends[-1]
+            open_ends.append(-minus_end)
+
+
+def test_track_ids_are_small_and_positive(op, trace_of):
+    with profile() as prof:
+        op("aten::mul")
+    for event in trace_of(prof)["traceEvents"]:
+        if event["ph"] == "X" and isinstance(event["tid"], int):
+            assert 0 < event["tid"] < 2**31
+
+
+def test_times_are_relative_to_a_base(op, trace_of):
+    with profile() as prof:
+        op("aten::mul")
+    trace = trace_of(prof)
+    event = next(event for event in trace["traceEvents"] if event["name"] == "aten::mul")
+    assert trace["baseTimeNanoseconds"] > 0
+    assert event["ts"] + event["dur"] < 2**53 / 1000  # a double holds every nanosecond
+    assert round(event["dur"] * 1000) == prof.events()[0]["duration_ns"]
