@@ -28,6 +28,7 @@ def test_an_event_has_every_attribute_of_torchs(prof):
     assert event.id == event.external_id and event.kernels == [] and event.count == 1
 
 
+# Requirement X20
 def test_self_time_is_total_time_less_that_of_the_children(prof):
     outer = prof.events()[0]
     children = sum(child.cpu_time_total for child in outer.cpu_children)

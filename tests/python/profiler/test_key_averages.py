@@ -59,6 +59,7 @@ def test_a_row_knows_the_parent_and_children_of_its_first_event(prof):
     assert outer.cpu_parent is None and mul.cpu_parent.name == "outer" and len(outer.cpu_children) == 3
 
 
+# Requirement X22
 def test_rows_without_shapes_and_stacks_have_torchs_defaults(prof):
     row = prof.key_averages()[1]
     assert row.input_shapes == "" and row.stack == [] and row.overload_name == "" and row.use_device is None

@@ -37,6 +37,7 @@ def test_the_exception_of_a_block_comes_out_of_it(op):
     assert len(prof.events()) == 1
 
 
+# Requirement X31
 def test_the_parts_of_start_and_stop_can_be_called_alone(op):
     prof = _KinetoProfile()
     prof.prepare_trace()
@@ -47,6 +48,7 @@ def test_the_parts_of_start_and_stop_can_be_called_alone(op):
     assert [event.name for event in prof.events()] == ["aten::mul"]
 
 
+# Requirement X30
 def test_attributes_are_those_that_were_asked_for():
     prof = profile(activities=[ProfilerActivity.CPU], record_shapes=True, with_modules=True)
     assert prof.activities == {ProfilerActivity.CPU} and prof.activity_filters == {}

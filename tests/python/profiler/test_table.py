@@ -12,6 +12,7 @@ def test_the_table_is_sorted_by_an_attribute_largest_first(prof):
     assert lines[3].split()[0] == "aten::mul"
 
 
+# Requirement X19
 def test_an_unknown_attribute_to_sort_by_is_refused(prof):
     with pytest.raises(AttributeError, match="^'FunctionEventAvg' object has no attribute 'zz'$"):
         prof.key_averages().table(sort_by="zz")
