@@ -30,7 +30,7 @@ EXPORTS = {
 FULL_DISK = """
 import os, resource, sys
 sys.path.insert(0, {tests!r})
-from test_every_export import EXPORTS, recorded
+from test_exports import EXPORTS, recorded
 
 prof = recorded()
 with open({target!r}, "w") as file:
