@@ -48,19 +48,19 @@ class FileSyncTest : public testing::Test {
   tests::TemporaryFolder folder_;
 };
 
-TEST_F(FileSyncTest, nothing_is_synced_unless_asked) {
+TEST_F(FileSyncTest, NothingIsSyncedUnlessAsked) {
   EXPECT_FALSE(file_sync());
   export_to("out");
   EXPECT_THAT(synced, ElementsAre());
 }
 
-TEST_F(FileSyncTest, the_file_is_synced_before_its_name_and_then_the_folder) {
+TEST_F(FileSyncTest, TheFileIsSyncedBeforeItsNameAndThenTheFolder) {
   set_file_sync(true);
   export_to("out");
   EXPECT_THAT(synced, ElementsAre(S_IFREG, S_IFDIR));
 }
 
-TEST_F(FileSyncTest, a_disk_that_does_not_sync_is_an_error_and_the_old_file_stays) {
+TEST_F(FileSyncTest, ADiskThatDoesNotSyncIsAnErrorAndTheOldFileStays) {
   export_to("out");
   set_file_sync(true);
   fail_with = EIO;

@@ -76,14 +76,14 @@ class FileTargetTest : public testing::Test {
   tests::TemporaryFolder folder_;
 };
 
-TEST_F(FileTargetTest, a_fifo_is_refused_and_stays) {
+TEST_F(FileTargetTest, AFifoIsRefusedAndStays) {
   ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0666), 0);
   expect_refused(path("fifo"), EINVAL, "it is a FIFO; only regular files");
   EXPECT_TRUE(S_ISFIFO(about(path("fifo")).st_mode));
   EXPECT_THAT(folder_.names(), ElementsAre("fifo"));
 }
 
-TEST_F(FileTargetTest, a_socket_is_refused_and_stays) {
+TEST_F(FileTargetTest, ASocketIsRefusedAndStays) {
   const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -94,7 +94,7 @@ TEST_F(FileTargetTest, a_socket_is_refused_and_stays) {
   EXPECT_TRUE(S_ISSOCK(about(path("socket")).st_mode));
 }
 
-TEST_F(FileTargetTest, a_device_node_of_its_own_is_written_into_and_stays) {
+TEST_F(FileTargetTest, ADeviceNodeOfItsOwnIsWrittenIntoAndStays) {
   if (::mknod(path("null").c_str(), S_IFCHR | 0666, makedev(1, 3)) != 0) GTEST_SKIP() << "may not make device nodes";
   const int probe = ::open(path("null").c_str(), O_WRONLY);
   if (probe < 0) GTEST_SKIP() << "may not open device nodes here";
@@ -104,7 +104,7 @@ TEST_F(FileTargetTest, a_device_node_of_its_own_is_written_into_and_stays) {
   EXPECT_THAT(folder_.names(), ElementsAre("null"));
 }
 
-TEST_F(FileTargetTest, the_null_device_takes_everything_and_the_full_device_nothing) {
+TEST_F(FileTargetTest, TheNullDeviceTakesEverythingAndTheFullDeviceNothing) {
   const AsNobody nobody;  // who could not replace a device even if the code were wrong
   fs::create_symlink("/dev/null", path("link.json"));
   export_to("/dev/null");
@@ -115,7 +115,7 @@ TEST_F(FileTargetTest, the_null_device_takes_everything_and_the_full_device_noth
   EXPECT_THROW(full.write("x"), IoError);
 }
 
-TEST_F(FileTargetTest, a_file_that_must_grow_in_place_is_not_a_device) {
+TEST_F(FileTargetTest, AFileThatMustGrowInPlaceIsNotADevice) {
   EXPECT_THROW(open_regular_file("/dev/null"), IoError);
   const int fd = open_regular_file(path("new"));
   EXPECT_EQ(::write(fd, "abc", 3), 3);
@@ -124,7 +124,7 @@ TEST_F(FileTargetTest, a_file_that_must_grow_in_place_is_not_a_device) {
   EXPECT_EQ(read_file(path("new")), "abc") << "opening alone must not lose what is there";
 }
 
-TEST_F(FileTargetTest, a_symbolic_link_stays_and_the_file_behind_it_is_replaced) {
+TEST_F(FileTargetTest, ASymbolicLinkStaysAndTheFileBehindItIsReplaced) {
   fs::create_directory(path("real"));
   put(path("real/file"), "old");
   fs::create_symlink("real/file", path("inner"));
@@ -136,7 +136,7 @@ TEST_F(FileTargetTest, a_symbolic_link_stays_and_the_file_behind_it_is_replaced)
   EXPECT_THAT(folder_.names("real"), ElementsAre("file"));
 }
 
-TEST_F(FileTargetTest, a_symbolic_link_to_nothing_creates_the_file_it_names) {
+TEST_F(FileTargetTest, ASymbolicLinkToNothingCreatesTheFileItNames) {
   fs::create_directory(path("real"));
   fs::create_symlink("real/file", path("link"));
   export_to(path("link"));
@@ -144,13 +144,13 @@ TEST_F(FileTargetTest, a_symbolic_link_to_nothing_creates_the_file_it_names) {
   EXPECT_EQ(read_file(path("real/file")), "new");
 }
 
-TEST_F(FileTargetTest, links_in_a_circle_are_refused) {
+TEST_F(FileTargetTest, LinksInACircleAreRefused) {
   fs::create_symlink("b", path("a"));
   fs::create_symlink("a", path("b"));
   expect_refused(path("a"), ELOOP, "symbolic links");
 }
 
-TEST_F(FileTargetTest, the_link_of_a_descriptor_whose_file_was_deleted_is_refused) {
+TEST_F(FileTargetTest, TheLinkOfADescriptorWhoseFileWasDeletedIsRefused) {
   const int fd = ::open(path("gone").c_str(), O_WRONLY | O_CREAT, 0666);
   fs::remove(path("gone"));
   EXPECT_THROW(export_to("/proc/self/fd/" + std::to_string(fd)), IoError);
@@ -158,7 +158,7 @@ TEST_F(FileTargetTest, the_link_of_a_descriptor_whose_file_was_deleted_is_refuse
   EXPECT_THAT(folder_.names(), ElementsAre());
 }
 
-TEST_F(FileTargetTest, the_mode_of_an_existing_file_is_kept_and_a_new_file_follows_the_umask) {
+TEST_F(FileTargetTest, TheModeOfAnExistingFileIsKeptAndANewFileFollowsTheUmask) {
   put(path("old"), "old");
   for (const mode_t mode : {mode_t{0600}, mode_t{0640}, mode_t{0666}, mode_t{0777}}) {
     ASSERT_EQ(::chmod(path("old").c_str(), mode), 0);
@@ -171,7 +171,7 @@ TEST_F(FileTargetTest, the_mode_of_an_existing_file_is_kept_and_a_new_file_follo
   EXPECT_EQ(about(path("fresh")).st_mode & 07777, mode_t{0640});
 }
 
-TEST_F(FileTargetTest, root_keeps_the_owner_of_an_existing_file) {
+TEST_F(FileTargetTest, RootKeepsTheOwnerOfAnExistingFile) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   put(path("old"), "old");
   ASSERT_EQ(::chown(path("old").c_str(), kNobody, 1234), 0);
@@ -183,7 +183,7 @@ TEST_F(FileTargetTest, root_keeps_the_owner_of_an_existing_file) {
   EXPECT_EQ(read_file(path("old")), "new");
 }
 
-TEST_F(FileTargetTest, who_cannot_keep_the_owner_is_told_and_the_old_file_stays) {
+TEST_F(FileTargetTest, WhoCannotKeepTheOwnerIsToldAndTheOldFileStays) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs files of two users";
   put(path("old"), "old");
   ASSERT_EQ(::chmod(path("old").c_str(), 0666), 0);
@@ -199,7 +199,7 @@ TEST_F(FileTargetTest, who_cannot_keep_the_owner_is_told_and_the_old_file_stays)
   EXPECT_THAT(folder_.names(), ElementsAre("old"));
 }
 
-TEST_F(FileTargetTest, a_file_that_the_user_may_not_write_is_not_replaced) {
+TEST_F(FileTargetTest, AFileThatTheUserMayNotWriteIsNotReplaced) {
   const AsNobody nobody;
   put(path("old"), "old");
   ASSERT_EQ(::chmod(path("old").c_str(), 0444), 0);
@@ -207,7 +207,7 @@ TEST_F(FileTargetTest, a_file_that_the_user_may_not_write_is_not_replaced) {
   EXPECT_EQ(read_file(path("old")), "old");
 }
 
-TEST_F(FileTargetTest, a_path_with_a_nul_byte_is_an_error_everywhere) {
+TEST_F(FileTargetTest, APathWithANulByteIsAnErrorEverywhere) {
   const std::string nul = path("cut") + std::string("\0.json", 6);
   EXPECT_THROW(export_to(nul), InvalidArgument);
   EXPECT_THROW(open_regular_file(nul), InvalidArgument);
@@ -216,12 +216,12 @@ TEST_F(FileTargetTest, a_path_with_a_nul_byte_is_an_error_everywhere) {
   EXPECT_THAT(folder_.names(), ElementsAre());
 }
 
-TEST_F(FileTargetTest, an_empty_path_and_a_path_that_ends_in_a_slash_are_errors) {
+TEST_F(FileTargetTest, AnEmptyPathAndAPathThatEndsInASlashAreErrors) {
   expect_refused("", ENOENT, "No such file");
   expect_refused(path("new/"), EISDIR, "Is a directory");
 }
 
-TEST_F(FileTargetTest, a_name_of_255_bytes_and_a_path_of_nearly_4096_work) {
+TEST_F(FileTargetTest, ANameOf255BytesAndAPathOfNearly4096Work) {
   export_to(path(std::string(NAME_MAX, 'n')));
   EXPECT_EQ(read_file(path(std::string(NAME_MAX, 'n'))), "new");
   std::string deep = folder_.path();
@@ -232,7 +232,7 @@ TEST_F(FileTargetTest, a_name_of_255_bytes_and_a_path_of_nearly_4096_work) {
   EXPECT_EQ(read_file(deep + "/f"), "new");
 }
 
-TEST_F(FileTargetTest, the_file_lands_where_the_path_led_when_it_was_opened) {
+TEST_F(FileTargetTest, TheFileLandsWhereThePathLedWhenItWasOpened) {
   const fs::path before = fs::current_path();
   fs::create_directory(path("elsewhere"));
   fs::current_path(folder_.path());
@@ -244,7 +244,7 @@ TEST_F(FileTargetTest, the_file_lands_where_the_path_led_when_it_was_opened) {
   EXPECT_THAT(folder_.names("elsewhere"), ElementsAre());
 }
 
-TEST_F(FileTargetTest, a_fifo_that_appears_before_the_commit_stays) {
+TEST_F(FileTargetTest, AFifoThatAppearsBeforeTheCommitStays) {
   AtomicFile file(path("out"));
   ASSERT_EQ(::mkfifo(path("out").c_str(), 0666), 0);
   EXPECT_THROW(file.commit(), IoError);
@@ -253,7 +253,7 @@ TEST_F(FileTargetTest, a_fifo_that_appears_before_the_commit_stays) {
 }
 
 // Two children leave temporary files behind; with names from process id and counter, the second of the same id would have failed.
-TEST_F(FileTargetTest, what_a_killed_process_left_behind_does_not_stop_the_next) {
+TEST_F(FileTargetTest, WhatAKilledProcessLeftBehindDoesNotStopTheNext) {
   for (int i = 0; i < 2; ++i) {
     const pid_t child = ::fork();
     if (child == 0) {
