@@ -1,0 +1,54 @@
+// Graphs as the driver makes them: captured nodes, their clones in executable graphs, and a callback for each step.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "tests/doubles/cupti/capture_file.h"
+#include "tests/doubles/cupti/cupti_double.h"
+#include "tests/doubles/cupti/records.h"
+
+namespace cupti_double {
+
+struct Node {
+  std::uint64_t id = 0;  // the graph's id in the upper half
+  CuptiDoubleWork work;
+};
+
+struct Graph {
+  std::uint32_t id = 0;
+  bool is_executable = false;
+  std::vector<std::unique_ptr<Node>> nodes;
+};
+
+class Graphs {
+ public:
+  void begin_capture(std::uint32_t stream);
+  // Adds a node if the stream is captured; false if it is not.
+  bool capture(const CuptiDoubleWork& work);
+  Graph* end_capture(std::uint32_t stream);
+  Graph* instantiate(Graph* graph);
+  void destroy(Graph* graph);
+  // Makes the callbacks of a captured program again; handles stand for the ids of that program.
+  void replay(const cupti_capture::GraphCallback& callback);
+  void reset();
+
+ private:
+  Graph* add_graph();
+  Node* add_node(Graph& graph, const CuptiDoubleWork& work);
+  Node* replayed_node(std::uint64_t id);
+  Graph* replayed_graph(std::uint32_t id);
+
+  std::mutex mutex_;  // not held while the client's callback runs: it asks for ids
+  std::uint32_t last_id_ = 0;
+  std::vector<std::unique_ptr<Graph>> graphs_;
+  std::map<std::uint32_t, Graph*> captured_streams_;
+  std::map<std::uint64_t, std::unique_ptr<Node>> replayed_nodes_;
+  std::map<std::uint32_t, std::unique_ptr<Graph>> replayed_graphs_;
+};
+
+}  // namespace cupti_double
