@@ -36,6 +36,14 @@ def program():
 
 
 @pytest.fixture(scope="session")
+def vendor_folder() -> Path:
+    """Where downloaded headers of vendors are kept between runs."""
+    folder = BUILD / "vendor"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def bridged_torch():
     """torch, with a bridge that is up to date; for tests that are marked `torch`."""
     import torch
