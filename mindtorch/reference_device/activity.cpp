@@ -1,4 +1,4 @@
-// The calls of activity.h: checked here, done by Collector.
+// The calls of activity.h. They check arguments and call Collector.
 #include "mindtorch/reference_device/activity.h"
 
 #include "mindtorch/reference_device/driver.h"

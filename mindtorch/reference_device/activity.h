@@ -1,5 +1,6 @@
-// The reference NPU's activity API: what was called, launched, copied and waited for. It plays libmspti (and libcupti): one subscriber,
-// records in the subscriber's buffers, delivered late, in batches, out of order, on the library's own thread; losses are counted.
+// The activity API of the reference NPU: what was called, launched, copied and waited for. It stands in for libmspti and libcupti: it has
+// one subscriber, and delivers records in the subscriber's buffers, late, in batches, out of order, on a thread of the library. Losses are
+// counted.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,7 @@
 
 namespace mindtorch::reference_device {
 
-// Bits, so that a set of kinds changes at one moment.
+// Bits, so that a set of kinds can be changed atomically.
 enum ActivityKind : std::uint32_t {
   kApiActivity = 1u << 0,     // a call of device.h that a program made
   kKernelActivity = 1u << 1,  // a kernel on a stream
@@ -26,15 +27,15 @@ struct Activity {
 };
 
 struct ApiActivity : Activity {
-  const char* name;     // "npuLaunchKernel", ...; lives for ever
+  const char* name;     // "npuLaunchKernel", ...; a static string
   std::uint64_t start;  // the subscriber's host clock
   std::uint64_t end;
-  std::uint64_t correlation;  // as on the device record that this call caused; 0 if it causes none
+  std::uint64_t correlation;  // the same as on the device record that this call caused; 0 if it caused no work
   std::uint32_t thread_id;    // of the operating system
   Result result;
 };
 
-// What the records of a device have in common. Both times are ticks of that device's clock.
+// The common part of all records of a device. Both times are ticks of that device's clock.
 struct DeviceActivity : Activity {
   std::uint32_t device;
   std::uint32_t stream;
@@ -43,7 +44,7 @@ struct DeviceActivity : Activity {
   std::uint64_t correlation;
 };
 struct KernelActivity : DeviceActivity {
-  const char* name;  // lives for ever
+  const char* name;  // is never freed
 };
 struct MemcpyActivity : DeviceActivity {
   std::uint64_t size;
@@ -55,11 +56,11 @@ struct MemsetActivity : DeviceActivity {
 };
 struct WaitActivity : DeviceActivity {};
 
-// The callbacks run on the library's thread, one at a time, and may call nothing of this library but read_clock(). All must be given except
-// `host_now`, which may be called from every thread that calls device.h; null means CLOCK_MONOTONIC nanoseconds.
+// The callbacks run on the library's thread, one at a time, and may call only read_clock() of this library. All are required except
+// `host_now`, which every thread that calls device.h may call; null means CLOCK_MONOTONIC nanoseconds.
 struct Subscriber {
   void (*request)(void* user, std::uint8_t** buffer, std::size_t* bytes) = nullptr;  // null buffer: records are dropped and counted
-  // The buffer is full, or somebody flushes.
+  // Called when the buffer is full and on flush().
   void (*complete)(void* user, std::uint8_t* buffer, std::size_t bytes, std::size_t valid) = nullptr;
   std::uint64_t (*host_now)(void* user) = nullptr;
   void* user = nullptr;
@@ -68,10 +69,10 @@ struct Subscriber {
 Result subscribe(const Subscriber& subscriber) noexcept;
 // Stops collecting. Records of work still in flight are lost; call synchronize_device() and flush() before.
 Result unsubscribe() noexcept;
-// The set of kinds to collect from now on, 0 for none. A call belongs to the set that holds when it begins, with the work it queues. When
-// this returns no call that began under the old set is still on its way, except one that waits for the device: that one gets no record.
+// Sets the kinds to collect from now on, 0 for none. A call and the work it queues belong to the set at the beginning of the call. When
+// this returns, every call that began under the old set has ended, except calls that wait for the device: these get no record.
 Result collect(std::uint32_t kinds) noexcept;
-// Delivers every record made so far. Does not wait for work that still runs.
+// Delivers every record that exists. Does not wait for running work.
 Result flush() noexcept;
 // Records lost since the last call.
 Result take_dropped(std::uint64_t* count) noexcept;

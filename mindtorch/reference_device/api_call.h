@@ -1,4 +1,4 @@
-// One call of device.h by a program, as the collector sees it: from construction to destruction, on one thread.
+// One call of device.h by a program, for the collector. It lasts from construction to destruction, on one thread.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace mindtorch::reference_device {
 
 class ApiCall {
  public:
-  // A call that waits for the device does not hold up collect(); if the set changes while it waits, it gets no record.
+  // A call that waits for the device does not block collect(). If the set changes while it waits, it gets no record.
   enum class Length { kShort, kWaits };
 
   ApiCall(Driver& driver, const char* name, Length length = Length::kShort) noexcept;
@@ -19,7 +19,7 @@ class ApiCall {
   ApiCall& operator=(const ApiCall&) = delete;
 
   bool collects(ActivityKind kind) const noexcept { return (set_.kinds & kind) != 0; }
-  // Queues `task` as this call's work of `kind`, with `record` (a DeviceActivity) if that kind is collected. Returns the Result.
+  // Queues `task` as the work of this call, of kind `kind`, with `record` (a DeviceActivity) if that kind is collected.
   template <class DeviceRecord>
   Result submit(Stream& stream, Task task, ActivityKind kind, DeviceRecord record);
   Result finish(Result result) noexcept { return result_ = result; }

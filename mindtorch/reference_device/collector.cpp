@@ -65,7 +65,7 @@ Result Collector::collect(std::uint32_t kinds) {
     std::lock_guard lock(mutex_);
     if (!subscribed_) return Result::kNotSubscribed;
   }
-  // First nothing is collected, then calls under way come to their end, then the new set holds: no call mixes two sets.
+  // No call mixes two sets: first nothing is collected, then running calls end, then the new set is applied.
   const std::uint64_t generation = (set_.load() >> 32) + 1;
   set_.store(generation << 32);
   for (std::uint32_t inside = entered_.load(); inside != 0; inside = entered_.load()) entered_.wait(inside);

@@ -1,4 +1,4 @@
-// The collector behind activity.h: takes records from programs' threads and stream workers, and delivers them to the one subscriber.
+// The collector behind activity.h: takes records from the threads of programs and from stream workers, and delivers them to the subscriber.
 #pragma once
 
 #include <atomic>
@@ -17,12 +17,12 @@ namespace mindtorch::reference_device {
 
 using Record = std::variant<ApiActivity, KernelActivity, MemcpyActivity, MemsetActivity, WaitActivity>;
 
-// True on the library's own threads: inside a kernel or a buffer callback, where waiting for the library would wait for ever.
+// True on threads of the library: inside a kernel or a buffer callback, where waiting for the library would be a deadlock.
 extern thread_local bool on_library_thread;
 
 std::uint64_t monotonic_ns() noexcept;
 std::uint32_t current_thread_id() noexcept;
-// A copy of `name` that lives for ever; one for each distinct name.
+// A copy of `name` that is never freed. Equal names share one copy.
 const char* lasting_name(std::string_view name);
 
 class Collector {
@@ -36,12 +36,12 @@ class Collector {
   Result flush();
   Result take_dropped(std::uint64_t* count);
 
-  // The set in force when a call began. Valid between enter() and leave(), during which collect() and unsubscribe() wait.
+  // The set at the beginning of a call. Valid between enter() and leave(); collect() and unsubscribe() wait during that time.
   struct Set {
     std::uint32_t kinds = 0;
     std::uint32_t generation = 0;  // a new one for every collect()
   };
-  // If the set is empty nothing was entered and leave() must not be called.
+  // If the set is empty, leave() must not be called.
   Set enter() noexcept;
   void leave() noexcept;
   std::uint64_t host_now() const { return subscriber_.host_now != nullptr ? subscriber_.host_now(subscriber_.user) : monotonic_ns(); }
@@ -51,7 +51,7 @@ class Collector {
 
  private:
   void deliver_until_unsubscribed();
-  // Writes a batch to the subscriber's buffers; a buffer is handed back when it is full, or now if `all` is to be seen.
+  // Writes a batch to the subscriber's buffers. Hands back each full buffer, and the last one too if `all`.
   void deliver(const std::vector<Record>& batch, bool all);
   bool write(const Record& record);
   void complete_buffer();
@@ -64,7 +64,7 @@ class Collector {
 
   std::mutex mutex_;
   std::condition_variable wake_;       // the delivery thread
-  std::condition_variable delivered_;  // those who flush
+  std::condition_variable delivered_;  // threads in flush()
   std::vector<Record> waiting_;
   std::uint64_t seen_ = 0;
   std::uint64_t seen_on_device_ = 0;
@@ -73,7 +73,7 @@ class Collector {
   std::uint64_t flushes_done_ = 0;
   bool subscribed_ = false;
 
-  // The delivery thread's own.
+  // Used only by the delivery thread.
   std::thread thread_;
   std::vector<Record> held_;
   struct Buffer {

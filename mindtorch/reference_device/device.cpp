@@ -1,4 +1,4 @@
-// The calls of device.h about memory, streams and clocks: arguments are checked here, done by Driver, Device, Stream.
+// The calls of device.h about memory, streams and clocks. They check arguments and call Driver, Device and Stream.
 #include "mindtorch/reference_device/device.h"
 
 #include <system_error>
@@ -35,7 +35,7 @@ Result release(void* address) noexcept {
   Device* owner = on->owner_of(address);
   if (owner == nullptr) return Result::kInvalidAddress;
   ApiCall call(*on, "npuFree", ApiCall::Length::kWaits);
-  static_cast<void>(owner->synchronize());  // a failed stream is idle too, and keeps its error for those who ask
+  static_cast<void>(owner->synchronize());  // a failed stream is idle too, and keeps its error
   return call.finish(owner->memory().release(address));
 }
 

@@ -1,4 +1,4 @@
-// The device's own clock: a function of the host's time that is close to, but not, the host's time.
+// The clock of a device: a function of the host's time with its own offset, rate, drift and wobble.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ class DeviceClock {
  public:
   DeviceClock(const ClockConfig& config, int device, std::uint64_t origin_ns);
 
-  // True if a clock so configured only ever goes forward, with a rate near its nominal one.
+  // True if a clock with this configuration never goes backward and has a rate near the nominal one.
   static bool is_sane(const ClockConfig& config, int devices) noexcept;
 
-  // Ticks at a moment of the host, which may not lie before the origin.
+  // The ticks at a time of the host, which must not be before the origin.
   std::uint64_t at(std::uint64_t host_ns) const noexcept;
   double ticks_per_ns() const noexcept { return ticks_per_ns_; }
 

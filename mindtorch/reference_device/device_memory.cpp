@@ -1,4 +1,4 @@
-// Window and bytes of a device, and who has which part of them.
+// The address window and the bytes of a device, and its allocations.
 #include "mindtorch/reference_device/device_memory.h"
 
 #include <sanitizer/asan_interface.h>
@@ -21,9 +21,9 @@ constexpr std::size_t round_up(std::size_t bytes) {
   return (bytes + DeviceMemory::kAlignment - 1) / DeviceMemory::kAlignment * DeviceMemory::kAlignment;
 }
 
-// Whole pages in [first, last) go back to the system; the rest keeps what it holds, as memory does.
+// Returns whole pages in [first, last) to the system. The rest keeps its values.
 void give_back(std::byte* base, std::size_t first, std::size_t last) {
-  constexpr std::size_t kPage = 65536;  // a multiple of every page size we meet
+  constexpr std::size_t kPage = 65536;  // a multiple of all common page sizes
   first = (first + kPage - 1) / kPage * kPage;
   last = last / kPage * kPage;
   if (first < last) madvise(base + first, last - first, MADV_DONTNEED);
@@ -34,7 +34,7 @@ void give_back(std::byte* base, std::size_t first, std::size_t last) {
 void* DeviceView::at(const void* address) const {
   if (address == nullptr) return nullptr;
   const auto offset = reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(window_);
-  // One past the end is an address too: that of an empty range.
+  // One past the end is a valid address of an empty range.
   if (offset > size_) throw_error<InvalidArgument>("reference_device.kernel", "{} is not an address of device {}", address, device_);
   return backing_ + offset;
 }
@@ -87,7 +87,7 @@ Result DeviceMemory::allocate(std::size_t bytes, void** address) {
     free_.erase(hole);
     if (room > footprint) free_.emplace(offset + footprint, room - footprint);
     live_.emplace(offset, Block{bytes, footprint});
-    // A kernel that strays out of its allocations is found by the address sanitizer, in builds that have it.
+    // In builds with the address sanitizer, it finds kernels that access memory outside of their allocations.
     ASAN_UNPOISON_MEMORY_REGION(view_.backing_ + offset, bytes);
     ASAN_POISON_MEMORY_REGION(view_.backing_ + offset + bytes, footprint - bytes);
     *address = const_cast<std::byte*>(view_.window_) + offset;

@@ -1,4 +1,4 @@
-// The memory of one device: a window of addresses that the host cannot touch, and the bytes behind it, which only kernels see.
+// The memory of one device: a window of addresses that the host cannot access, and the bytes behind it, which only kernels access.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ class DeviceMemory {
  public:
   static constexpr std::size_t kAlignment = 512;
 
-  // Reserves address space twice over; neither window nor bytes cost memory before they are touched. Throws std::bad_alloc.
+  // Reserves address space for the window and for the bytes. Neither uses memory before it is touched. Throws std::bad_alloc.
   DeviceMemory(int device, std::size_t bytes);
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;

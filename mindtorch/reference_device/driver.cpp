@@ -81,7 +81,7 @@ Driver::Driver(const Config& config)
 }
 
 Driver::~Driver() {
-  // Streams may wait for streams of other devices: all of them come to rest before the first goes away.
+  // Streams may wait for streams of other devices, so all of them finish before the first is destroyed.
   for (const auto& device : devices_) static_cast<void>(device->synchronize());
   for (const auto& device : devices_) device->remove_streams();
   static_cast<void>(collector_.unsubscribe());

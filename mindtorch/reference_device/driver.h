@@ -1,4 +1,4 @@
-// The driver's state: the devices that are plugged in, their streams, the collector they report to.
+// The state of the driver: the devices, their streams, and the collector that they report to.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace mindtorch::reference_device {
 
 class Driver;
 
-// One moment, on the clock that drives the devices and on the device's own.
+// One moment, on the clock that drives the devices and on the clock of the device.
 struct Moment {
   std::uint64_t host_ns = 0;
   std::uint64_t ticks = 0;
@@ -36,12 +36,12 @@ class Device {
   Stream* create_stream();
   Result destroy_stream(Stream* stream);
   Stream* default_stream() noexcept { return default_stream_; }
-  // Waits for what was queued before on all streams; the first error met.
+  // Waits for work that was queued before on all streams. Returns the first error.
   Result synchronize();
   void abandon_streams();
   void remove_streams();
 
-  // A piece of work is over: tells the collector, and keeps the truth if asked to.
+  // Called when work has ended: passes it to the collector, and keeps its true times if the configuration says so.
   void report(Task& task, int stream, Moment start, Moment end);
 
  private:
@@ -51,7 +51,7 @@ class Device {
   DeviceClock clock_;
   std::mutex mutex_;
   int last_stream_id_ = 0;
-  std::vector<std::shared_ptr<Stream>> streams_;  // shared with those who wait for them
+  std::vector<std::shared_ptr<Stream>> streams_;  // shared with threads that wait for them
   Stream* const default_stream_;
 };
 
@@ -72,7 +72,7 @@ class Driver {
   bool keeps_truth() const noexcept { return keeps_truth_; }
   void keep(Truth truth);
   std::vector<Truth> take_truth();
-  // The process ends: no kernel is begun any more.
+  // Called when the process ends: no further kernel is started.
   void abandon();
 
  private:

@@ -1,4 +1,4 @@
-// Places on streams.
+// Positions on streams.
 #include "mindtorch/reference_device/event.h"
 
 #include <utility>

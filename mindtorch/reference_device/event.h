@@ -1,4 +1,4 @@
-// An event: a place on a stream that others can ask about and wait for.
+// An event: a position on a stream that can be queried and waited for.
 #pragma once
 
 #include <condition_variable>
@@ -10,7 +10,7 @@
 
 namespace mindtorch::reference_device {
 
-// One place where an event was recorded. The stream that gets there and those who wait share it; the event may be gone by then.
+// One recorded position of an event. The stream and waiting threads share it; the event may be destroyed before it is reached.
 class RecordedPlace {
  public:
   RecordedPlace(int device, double ticks_per_ns) : device_(device), ticks_per_ns_(ticks_per_ns) {}

@@ -1,4 +1,4 @@
-// Power: when there are devices and when there are none.
+// Powers the devices on and off.
 #include <pthread.h>
 
 #include <atomic>
@@ -19,12 +19,12 @@ std::mutex power_mutex;
 bool environment_was_read = false;
 std::atomic<Driver*> lost_driver{nullptr};  // in a fork: the parent's
 
-// The process may end while work is queued. The driver itself is never destroyed then: others may still hold its handles.
+// The process may end while work is queued. The driver is then not destroyed, because other code may still hold its handles.
 void at_exit() {
   if (Driver* last = the_driver.load()) last->abandon();
 }
 
-// A fork has the driver's memory but none of its workers: waiting for them, even at exit, would take for ever.
+// A forked child has the driver's memory but not its workers. Waiting for them, even at exit, would never end.
 void after_fork_in_child() {
   if (Driver* parents = the_driver.exchange(nullptr)) lost_driver.store(parents);
 }
@@ -49,7 +49,7 @@ Result power_on_locked(const Config& config) {
   register_process_hooks();
   try {
     the_driver.store(new Driver(config));
-  } catch (const std::exception&) {  // no address space or no thread to be had
+  } catch (const std::exception&) {  // no address space or no thread is available
     return Result::kOutOfMemory;
   }
   return Result::kSuccess;
@@ -69,7 +69,7 @@ Result power_off() noexcept {
   std::lock_guard lock(power_mutex);
   Driver* last = the_driver.load();
   if (last == nullptr) return Result::kPoweredOff;
-  delete last;  // kernels that still run find the driver until they are through
+  delete last;  // running kernels can use the driver until they end
   the_driver.store(nullptr);
   return Result::kSuccess;
 }

@@ -1,4 +1,4 @@
-// What a call of the reference device answers. Like a vendor's C library it never throws: every call returns a Result.
+// The result of a call of the reference device. As in a vendor's C library, calls never throw: every call returns a Result.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@ namespace mindtorch::reference_device {
 
 enum class [[nodiscard]] Result : int{
     kSuccess = 0,
-    kInvalidArgument = 1,    // null handle, unknown device, size that cannot be
+    kInvalidArgument = 1,    // null handle, unknown device, impossible size
     kInvalidAddress = 2,     // not inside a live allocation of the device
     kOutOfMemory = 3,        // the device's memory is used up, or too fragmented
     kNotReady = 4,           // an event that has not been reached yet
@@ -16,10 +16,10 @@ enum class [[nodiscard]] Result : int{
     kNotPermitted = 7,       // the call may not be made from here (a kernel, a buffer callback) or now (already powered on)
     kAlreadySubscribed = 8,  // the activity API has one subscriber
     kNotSubscribed = 9,
-    kForked = 10,  // the process is a fork of the one that has the devices: their workers are not here
+    kForked = 10,  // this process is a fork of the one that has the devices, without their workers
 };
 
-// A sentence without full stop; lives for ever.
+// A sentence without a full stop; a static string.
 std::string_view describe(Result result) noexcept;
 
 }  // namespace mindtorch::reference_device

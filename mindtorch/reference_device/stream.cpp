@@ -41,7 +41,7 @@ Result Stream::query() {
 
 Result Stream::synchronize() {
   std::unique_lock lock(mutex_);
-  // Only what was queued before: a thread that goes on launching must not keep this one here.
+  // Waits only for earlier tasks, so that a thread that keeps launching cannot block this one.
   finished_one_.wait(lock, [this, until = submitted_] { return finished_ >= until; });
   return error_;
 }
@@ -74,7 +74,7 @@ void Stream::run() {
     const bool skip = (abandoned_ || error_ != Result::kSuccess) && !task.runs_always;
     lock.unlock();
     if (!skip) carry_out(task);
-    // What the task holds is let go before anybody learns that it is over.
+    // The task's resources are released before the task counts as finished.
     task.body = nullptr;
     lock.lock();
     ++finished_;

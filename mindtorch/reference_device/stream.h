@@ -16,34 +16,34 @@ namespace mindtorch::reference_device {
 
 class Device;
 
-// What a stream does next.
+// One task of a stream.
 struct Task {
   std::string name;
   Kernel body;
   ActivityKind kind = kKernelActivity;
   std::uint64_t correlation = 0;
   std::uint32_t launched_by = 0;  // OS thread id
-  std::optional<Record> record;   // to be completed with times and delivered; nothing if not collected
-  bool is_mark = false;           // the place of an event, host code: no activity of the device
+  std::optional<Record> record;   // to be completed with times and delivered; unset if it is not collected
+  bool is_mark = false;           // the position of an event, or host code: not an activity of the device
   bool runs_always = false;       // marks and waits: others depend on them, so a failed stream does not skip them
 };
 
 class Stream {
  public:
   Stream(Device& device, int id);
-  // Finishes what is queued.
+  // Finishes queued work.
   ~Stream();
 
   Device& device() const noexcept { return device_; }
   int id() const noexcept { return id_; }
 
-  // The stream's error if it has one; the task is then not taken.
+  // Returns the error of the stream if it has one; the task is then not queued.
   Result enqueue(Task task);
   Result query();
   Result synchronize();
   void clear_error();
   std::string error_text() const;
-  // From now on only marks and waits are carried out; what else is queued is dropped.
+  // From now on only marks and waits are executed; other queued tasks are dropped.
   void abandon();
 
  private:

@@ -1,4 +1,4 @@
-// What really happened, for tests that judge what a profiler says happened. No vendor has this; needs Config::keep_truth.
+// What really happened, for tests that check a profiler. A vendor's library has nothing like it. It needs Config::keep_truth.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Truth {
   std::string name;
 };
 
-// Everything that has run since the last call, in the order in which it ended. Recorded or not: the collector has no part in it.
+// All work that has run since the last call, in the order in which it ended, whether the collector recorded it or not.
 std::vector<Truth> take_truth();
 
 }  // namespace mindtorch::reference_device

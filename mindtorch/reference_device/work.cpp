@@ -23,7 +23,7 @@ const char* copy_name(CopyKind kind) {
   return nullptr;
 }
 
-// The address as the stream's worker sees it. A copy between devices reads the other device's bytes.
+// The address for the worker of the stream. A copy between devices reads the bytes of the other device.
 template <class T>
 T* resolve(Driver& on, T* address) {
   Device* owner = on.owner_of(address);

@@ -9,14 +9,14 @@
 
 namespace mindtorch {
 
-// Memory as the device gave it, with the blocks it has been cut into.
+// Memory from the device, and the blocks that it was cut into.
 struct MemorySegment {
   char* data = nullptr;
   std::size_t bytes = 0;
   std::size_t carved = 0;  // small: bytes cut off so far
   std::size_t in_use = 0;  // blocks given out
   bool small = false;
-  std::vector<std::unique_ptr<MemoryBlock>> blocks;  // small: all of them; large: those alive, in no order
+  std::vector<std::unique_ptr<MemoryBlock>> blocks;  // small: all blocks; large: the live ones, in no order
 };
 
 namespace {
@@ -215,7 +215,7 @@ void CachingAllocator::put_large(MemoryBlock* block) {
   free_large_.insert(block);
 }
 
-// A new segment; if the device has no memory left, after giving back what is only cached. Null if that did not help.
+// A new segment. If the device has no memory left, cached memory is returned to it first. Null if that did not help.
 MemorySegment* CachingAllocator::add_segment(std::size_t bytes, Pool pool) {
   void* data = memory_.reserve(bytes);
   if (data == nullptr) {

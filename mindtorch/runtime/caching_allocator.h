@@ -1,8 +1,8 @@
-// A caching allocator: memory is taken from a device in large segments and given out in blocks that are kept for reuse.
+// A caching allocator: it takes memory from a device in large segments, gives it out in blocks, and keeps freed blocks for reuse.
 //
-// Requests are rounded up to 512 bytes. Up to 1 MiB a block has one of 40 size classes and is carved from a 2 MiB segment; blocks of a
-// class are interchangeable, so an allocation that finds a free one costs a lock and a pop. Above, blocks are cut to size from larger
-// segments, best fit first, and merged with their free neighbours again.
+// Requests are rounded up to 512 bytes. A block of up to 1 MiB has one of 40 size classes and is cut from a 2 MiB segment. Blocks of a
+// class are interchangeable, so an allocation that finds a free one costs a lock and a pop. Larger blocks are cut to size from larger
+// segments, best fit first. They are merged with their free neighbours when they are freed.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace mindtorch {
 
-// Where an allocator gets its segments from.
+// The source of an allocator's segments.
 class RawMemory {
  public:
   virtual ~RawMemory() = default;
@@ -32,19 +32,19 @@ class RawMemory {
   };
   virtual Amount amount() const = 0;
 
-  // A stream orders the work on memory that was allocated for it. Without streams, work is done when its call returns.
+  // A stream orders the work on memory that was allocated for it. On a device without streams, work is done when its call returns.
   static constexpr StreamId kEveryStream = ~StreamId{0};
   virtual StreamId current_stream() const { return 0; }
-  // The current stream goes on only after the work that `stream` has been given so far.
+  // Makes the current stream wait for the work that was queued on `stream` before this call.
   virtual void wait_for_stream(StreamId) {}
 };
 
 struct MemorySegment;
 
-// A piece of memory that is given out or kept for reuse.
+// A block of memory that is in use or kept for reuse.
 struct MemoryBlock {
   void* data = nullptr;
-  std::size_t capacity = 0;   // bytes that are really there
+  std::size_t capacity = 0;   // bytes of the block
   std::size_t counted = 0;    // bytes in the statistics while in use
   std::size_t requested = 0;  // bytes asked for
   MemorySegment* segment = nullptr;
@@ -90,7 +90,7 @@ class CachingAllocator {
   std::int64_t max_memory_reserved() const;
   void reset_peak_memory_stats();
   void reset_accumulated_memory_stats();
-  // Gives segments that hold nothing back to the device.
+  // Returns segments without a block in use to the device.
   void empty_cache();
   RawMemory::Amount mem_get_info() const { return memory_.amount(); }
   // torch's keys: "allocated_bytes.all.current", "segment.small_pool.peak", "num_ooms", ...

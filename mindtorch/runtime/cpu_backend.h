@@ -1,14 +1,14 @@
-// The CPU as a device: memory from the operating system, work done at once on the calling thread.
+// The CPU as a device: memory comes from the operating system, and work is done at once on the calling thread.
 #pragma once
 
 #include "mindtorch/runtime/caching_allocator.h"
 
 namespace mindtorch {
 
-// The allocator of host tensors. Lives for ever.
+// The allocator of host tensors. It is never destroyed.
 CachingAllocator& cpu_allocator();
 
-// Makes the CPU known as a device; part of initialize_runtime().
+// Registers the CPU as a device. Called by initialize_runtime().
 void register_cpu_backend();
 
 }  // namespace mindtorch

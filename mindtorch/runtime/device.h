@@ -1,5 +1,5 @@
-// Devices. A Device names where a tensor lives; a DeviceBackend is what computes there. The CPU is one backend; others register themselves
-// (register_device_backend) and the rest of the runtime does not change.
+// Devices. A Device names the place of a tensor; a DeviceBackend computes there. The CPU is one backend. Another backend is registered with
+// register_device_backend() and needs no change in the rest of the runtime.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Device {
 
   constexpr Device() = default;
   constexpr Device(DeviceType device_type, std::uint8_t device_index = 0) : type(device_type), index(device_index) {}
-  // "cpu", "npu", "npu:1"; throws on anything else.
+  // From "cpu", "npu" or "npu:1". Throws for any other text.
   Device(std::string_view text);
   Device(const char* text) : Device(std::string_view(text)) {}
 
@@ -35,11 +35,11 @@ struct Device {
 
 class CachingAllocator;
 
-// A stream of a device, as its backend names it. 0: none, or the default one.
+// The backend's id of a stream. 0 means the default stream, or that the device has no streams.
 using StreamId = std::uint64_t;
 
-// How a running kernel follows device addresses. A device may have an address space of its own: host code can hold its addresses but not
-// follow them.
+// Translates device addresses for a running kernel. A device may have an address space of its own: host code can store its addresses but
+// must not dereference them.
 class AddressMap {
  public:
   template <class T>
@@ -52,59 +52,59 @@ class AddressMap {
   virtual void* translate(const void* address) const = 0;
 };
 
-// What a device must be able to do. All functions may be called from any thread; work is ordered by the calling thread's current stream of
-// the device, and functions that take `device` get its index in it. A backend that can run host code (the CPU, the reference NPU's workers)
-// executes the runtime's own kernels: see launch() and runtime/launch.h.
+// The interface that a device implements. All functions may be called from any thread. Work is ordered by the calling thread's current
+// stream of the device. A parameter `device` carries the index of the device. A backend that can run host code (the CPU, the workers of the
+// reference NPU) executes the runtime's own kernels: see launch() and runtime/launch.h.
 class DeviceBackend {
  public:
   virtual ~DeviceBackend() = default;
   virtual DeviceType type() const = 0;
-  // Why the device cannot be used, in words a user can act on; ok if it can.
+  // Ok if the device can be used, else a reason that a user can act on.
   virtual Status availability() const = 0;
   virtual int device_count() const = 0;
 
-  // Memory of one device. Blocks freed by the host may be given out again at once: reuse is ordered by the stream.
+  // The allocator of one device. A block that the host frees may be reused at once, because the stream orders its uses.
   virtual CachingAllocator& allocator(Device device) = 0;
 
-  // Runs host code on the current stream, recorded under `kernel` (a string with static life). It may return before the work has run; an
-  // exception that the work throws is raised by the next synchronize(). `work` holds device addresses, not tensors, and follows them by way
-  // of the map it is given.
+  // Runs host code on the current stream, recorded under `kernel` (a static string). It may return before the work has run. The next
+  // synchronize() rethrows an exception of the work. `work` holds device addresses, not tensors, and dereferences them through the map that
+  // it receives.
   using Work = std::function<void(const AddressMap&)>;
   virtual void launch(Device device, const char* kernel, Work work) = 0;
 
-  // Copies between this device and the host or within the device, ordered by the stream. Host memory may change or go away once the call
-  // has returned. A copy to host memory is done by then; one from host memory may be under way if it is `non_blocking`.
+  // Copies between this device and the host or within the device, ordered by the stream. The caller may change or free host memory as soon
+  // as the call has returned. A copy to host memory is then complete; a `non_blocking` copy from host memory may still be running.
   enum class CopyKind { kHostToDevice, kDeviceToHost, kDeviceToDevice };
   virtual void copy(Device device, void* to, const void* from, std::size_t bytes, CopyKind kind, bool non_blocking = false) = 0;
 
-  // Writes zeros to the device's memory, ordered by the stream. A backend without something quicker launches a kernel.
+  // Writes zeros to the device's memory, ordered by the stream. The default implementation launches a kernel.
   virtual void zero(Device device, void* to, std::size_t bytes);
 
-  // Waits for all work given to the device so far.
+  // Waits for all work that was queued on the device before this call.
   virtual void synchronize(Device device) = 0;
 
-  // Where the calling thread's work on the device goes. Work that is handed to another thread stays in its stream.
+  // The stream that receives the calling thread's work on the device. Work that is passed to another thread stays in its stream.
   virtual StreamId current_stream(Device) { return 0; }
   virtual void set_current_stream(Device, StreamId) {}
-  // The current stream goes on only after all that the device has been given so far, on any stream.
+  // Makes the current stream wait for the work that was queued on any stream of the device before this call.
   virtual void join_streams(Device) {}
 };
 
-// Makes a backend known; it lives for ever. Registering a type again replaces the backend (a test's fake, another provider).
+// Registers a backend, which must never be destroyed. Registering a type again replaces its backend (a fake in a test, another provider).
 void register_device_backend(DeviceBackend& backend);
 
-// Where users ask for a type nobody has registered yet: called once, before the error is raised, so that a provider can be loaded on
-// demand. The function registers a backend or does nothing.
+// Sets the function that is called once when a user asks for a type without a registered backend, before the error is raised, so that a
+// provider can be loaded on demand. The function registers a backend or does nothing.
 void set_device_provider(DeviceType type, void (*provide)());
 
-// The backend of a device. Throws if there is none or it is not available, with the reason.
+// The backend of a device. Throws with the reason if no backend is registered or the device is not available.
 DeviceBackend& device_backend(Device device);
-// The same, or null.
+// The backend of a device type, or null.
 DeviceBackend* find_device_backend(DeviceType type);
-// ok, or why this device cannot be used.
+// Ok, or the reason why devices of this type cannot be used.
 Status device_availability(DeviceType type);
 
-// Waits for a device; nothing to do on the CPU.
+// Waits for all queued work of a device. Returns at once for the CPU.
 void synchronize(Device device);
 
 }  // namespace mindtorch

@@ -12,7 +12,7 @@ namespace mindtorch {
 
 class DimVector;
 
-// A view, like std::span, that also accepts a braced list. As a parameter it lives as long as the call.
+// A view, like std::span, that also accepts a braced list. A braced list lives as long as the call that it is an argument of.
 class IntArrayRef {
  public:
   constexpr IntArrayRef() = default;

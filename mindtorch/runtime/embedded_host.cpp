@@ -8,7 +8,7 @@ namespace mindtorch {
 
 namespace {
 
-// The hooks read the recorder's state word themselves, so there is nothing to switch.
+// The hooks read the recorder's state word, so a session has nothing to switch on.
 class EmbeddedHost : public record::Host {
  public:
   std::string_view name() const override { return "embedded"; }

@@ -3,7 +3,7 @@
 
 namespace mindtorch {
 
-// Lets sessions ask the runtime for its memory totals; part of initialize_runtime().
+// Registers the runtime as a host, so that sessions can ask for its memory totals. Called by initialize_runtime().
 void register_embedded_host();
 
 }  // namespace mindtorch

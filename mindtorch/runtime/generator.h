@@ -1,4 +1,5 @@
-// Random numbers: Philox counters. The numbers of a call depend on the seed and on how many were drawn before, never on threads or devices.
+// Random numbers from Philox counters. The numbers of a call depend only on the seed and on how many numbers were drawn before, not on
+// threads or devices.
 #pragma once
 
 #include <array>
@@ -9,7 +10,7 @@
 
 namespace mindtorch {
 
-// A place in the stream of random numbers.
+// A position in the stream of random numbers.
 struct PhiloxState {
   std::uint64_t seed = 0;
   std::uint64_t offset = 0;  // in blocks of four 32-bit numbers
@@ -37,7 +38,7 @@ class Generator {
   explicit Generator(std::uint64_t seed) : state_{seed, 0} {}
   void manual_seed(std::uint64_t seed);
   std::uint64_t initial_seed() const;
-  // The place to start from; the next `blocks` blocks are the caller's.
+  // Reserves the next `blocks` blocks for the caller and returns the position of the first.
   PhiloxState reserve(std::uint64_t blocks);
   PhiloxState get_state() const;
   void set_state(const PhiloxState& state);
@@ -47,7 +48,7 @@ class Generator {
   PhiloxState state_;
 };
 
-// The generator that ops use unless they are given one; the same for all devices, so that a program gives the same numbers on each.
+// The generator that ops use by default. All devices share it, so that a program draws the same numbers on each device.
 Generator& default_generator();
 void manual_seed(std::uint64_t seed);
 

@@ -15,7 +15,7 @@ Tensor new_tensor(IntArrayRef sizes, ScalarType dtype, Device device) {
 
 namespace {
 
-// Where the last element lies; nothing if a size or stride is negative or the place does not fit in 64 bits.
+// The position of the last element; nothing if a size or stride is negative or the position does not fit into 64 bits.
 std::optional<std::int64_t> last_element(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset) {
   std::int64_t last = offset;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -119,7 +119,7 @@ std::int64_t wrap_dim(std::int64_t dim, std::int64_t dims, std::string_view op) 
 
 namespace {
 
-// Dimensions of more than one element, innermost first; false if there is a dimension of none.
+// Collects the dimensions with more than one element, innermost first. False if a dimension has no elements.
 bool dims_by_stride(IntArrayRef sizes, IntArrayRef strides, std::array<std::size_t, kMaxDims>& order, std::size_t& count) {
   count = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {

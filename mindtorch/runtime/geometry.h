@@ -1,4 +1,4 @@
-// Making tensors out of storage: new ones, views, aliases. Not dispatched and not recorded: for kernels and the core.
+// Makes tensors from storage: new ones, views, aliases. These functions are neither dispatched nor recorded; kernels and the core use them.
 #pragma once
 
 #include "mindtorch/runtime/tensor.h"
@@ -7,29 +7,30 @@ namespace mindtorch {
 
 // A contiguous tensor, not initialised.
 Tensor new_tensor(IntArrayRef sizes, ScalarType dtype, Device device);
-// The same with strides of any order, without gaps.
+// The same with strides in any order, but without gaps.
 Tensor new_strided_tensor(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device);
 
-// A tensor over part of the memory of `self`, tracked as its view: a write to either is seen, and differentiated, in both. `offset` is in
-// elements from the start of the storage. Throws if it would reach outside of the storage.
+// A tensor over part of the memory of `self` that autograd tracks as a view: a write to one is visible, and differentiated, in both.
+// `offset` counts elements from the start of the storage. Throws if the view would reach outside of the storage.
 Tensor make_view(const Tensor& self, IntArrayRef sizes, IntArrayRef strides, std::int64_t offset);
 inline Tensor make_view(const Tensor& self, IntArrayRef sizes, IntArrayRef strides) {
   return make_view(self, sizes, strides, self.storage_offset());
 }
 
-// The same memory and geometry; autograd knows nothing of it and does not track it as a view.
+// A tensor with the same memory and geometry that autograd does not track.
 Tensor alias_without_history(const Tensor& self);
 
-// A fresh result seen in another shape of as many elements: the same contiguous memory, and no view as far as autograd is concerned.
+// A fresh contiguous result with another shape of as many elements. It shares the memory, but autograd does not treat it as a view.
 Tensor make_dense_view(const Tensor& fresh, IntArrayRef sizes);
 
-// Strides with which memory of `sizes` and `strides` can be seen as `new_sizes`, if it can without a copy.
+// The strides with which memory of `sizes` and `strides` can be viewed as `new_sizes`; nothing if that needs a copy.
 std::optional<DimVector> view_strides(IntArrayRef sizes, IntArrayRef strides, IntArrayRef new_sizes);
 
-// `sizes` with a -1 replaced by what `numel` requires; throws torch's error if the number of elements does not match.
+// `sizes` with a -1 replaced by the size that `numel` requires. Throws torch's error if the number of elements does not match.
 DimVector infer_size(IntArrayRef sizes, std::int64_t numel, std::string_view op);
 
-// 0 <= result < dims from a dimension that may be negative; a zero-dimensional tensor has dimension 0 too. Throws OutOfRange.
+// Turns a dimension that may be negative into 0 <= result < dims. A zero-dimensional tensor counts as having dimension 0. Throws
+// OutOfRange.
 std::int64_t wrap_dim(std::int64_t dim, std::int64_t dims, std::string_view op);
 
 // True if two elements may share memory (exact for strides of views, conservative for others).

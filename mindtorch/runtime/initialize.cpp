@@ -1,4 +1,4 @@
-// The list of everything that registers itself with the runtime. A new family of ops adds its declaration and its call here.
+// The list of all registrations of the runtime. A new family of ops adds its declaration and its call here.
 #include "mindtorch/runtime/initialize.h"
 
 #include <mutex>
@@ -42,8 +42,7 @@ void register_attention_ops(Library& library);
 
 void initialize_runtime() {
   static std::once_flag once;
-  // Ops called while this runs (by another thread, or by a registration function itself) would wait for it for ever: registration calls no
-  // op.
+  // Registration functions must not call ops: such an op would wait forever for call_once to return.
   std::call_once(once, [] {
     register_cpu_backend();
     npu::register_npu_backend();

@@ -1,9 +1,10 @@
-// Bringing the runtime to life: the list of everything that registers itself.
+// Initialises the runtime: registers devices, ops and the host.
 #pragma once
 
 namespace mindtorch {
 
-// Registers the CPU, all ops and the host with the recorder. Called by the first op of the process; any thread, any number of times.
+// Registers the CPU, the NPU, all ops, and the host of the recorder. The first op of the process calls it. Any thread may call it any
+// number of times.
 void initialize_runtime();
 
 }  // namespace mindtorch

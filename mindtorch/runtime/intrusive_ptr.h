@@ -7,7 +7,7 @@
 
 namespace mindtorch {
 
-// Base of what IntrusivePtr points to. A derived class that must not be deleted with plain delete has a static `void dispose(T*)`.
+// The base class of objects that IntrusivePtr points to. A derived class that needs more than plain delete has a static `void dispose(T*)`.
 class RefCounted {
  public:
   RefCounted() = default;
@@ -15,8 +15,8 @@ class RefCounted {
   RefCounted& operator=(const RefCounted&) = delete;
 
   void retain() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
-  // True if this was the last owner: the caller disposes of the object. A sole owner needs no atomic read-modify-write: nobody else can be
-  // making a copy, because copies are made from an owner. Classes with weak references hide this function: see WeaklyCounted.
+  // True if this was the last owner: the caller then disposes of the object. A sole owner needs no atomic read-modify-write, because copies
+  // are made from an owner and no other owner exists. Classes with weak references hide this function: see WeaklyCounted.
   bool release() const noexcept {
     if (count_.load(std::memory_order_acquire) == 1) return true;
     return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
@@ -28,11 +28,11 @@ class RefCounted {
   mutable std::atomic<std::uint32_t> count_{0};
 };
 
-// RefCounted for objects that others know by a raw pointer and try to own.
+// RefCounted for objects that others refer to by a raw pointer, from which they may become owners.
 class WeaklyCounted : public RefCounted {
  public:
   bool release() const noexcept { return count_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
-  // Becomes an owner unless the last one has gone already.
+  // Adds an owner unless the last owner is gone. True on success.
   bool try_retain() const noexcept {
     std::uint32_t count = count_.load(std::memory_order_relaxed);
     while (count != 0)
@@ -52,7 +52,7 @@ class IntrusivePtr {
   explicit IntrusivePtr(T* object) noexcept : object_(object) {
     if (object_ != nullptr) object_->retain();
   }
-  // Takes over an ownership that was counted already.
+  // Takes over a reference that was counted before.
   static IntrusivePtr adopt(T* object) noexcept {
     IntrusivePtr result;
     result.object_ = object;
@@ -73,7 +73,7 @@ class IntrusivePtr {
     T* object = std::exchange(object_, nullptr);
     if (object != nullptr && object->release()) dispose(object);
   }
-  // Gives the ownership away, uncounted.
+  // Gives up the reference without decreasing the count.
   T* detach() noexcept { return std::exchange(object_, nullptr); }
   T* get() const noexcept { return object_; }
   T* operator->() const noexcept { return object_; }

@@ -1,5 +1,6 @@
-// launch: runs a kernel, a plain function over raw memory, where the tensors are. On the CPU it is called at once; on a device that
-// executes host code its arguments are copied and it runs on the device's stream. So one implementation of an op serves every such device.
+// launch: runs a kernel, a plain function over raw memory, on the device of the tensors. On the CPU the kernel is called at once. On a
+// device that executes host code, its arguments are copied and it runs on a stream. One implementation of an op thus serves every such
+// device.
 #pragma once
 
 #include <type_traits>
@@ -12,8 +13,9 @@ namespace mindtorch {
 template <class T>
 concept KernelNumber = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, Scalar>;
 
-// An argument as the running kernel gets it: with addresses that it can follow. A structure says where its addresses are with a member
-// function `void map_addresses(const AddressMap& map)`, which replaces each by map(address); one without addresses has an empty one.
+// The argument that a running kernel receives, with addresses that it can dereference. A structure declares its addresses with a member
+// function `void map_addresses(const AddressMap& map)`, which replaces each address by map(address). A structure without addresses has an
+// empty one.
 template <class T>
 T mapped(T argument, const AddressMap& map) {
   if constexpr (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>)
@@ -25,8 +27,8 @@ T mapped(T argument, const AddressMap& map) {
   return argument;
 }
 
-// `name` is what the device's timeline shows; a string with static life. Arguments must hold device addresses and numbers, never tensors or
-// pointers to the caller's variables. Functions that differ in their arguments' types are passed as lambdas without captures.
+// `name` is a static string that the timeline of the device shows. Arguments hold device addresses and numbers, never tensors or pointers
+// to the caller's variables. A kernel with overloads is passed as a lambda without captures.
 template <class Function, class... Args>
 void launch(Device device, const char* name, Function function, const Args&... args) {
   if (device.is_cpu()) [[likely]]

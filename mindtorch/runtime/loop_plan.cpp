@@ -5,7 +5,7 @@ namespace mindtorch {
 
 namespace {
 
-// Sorts dimensions by how far the operands move, the first operand counting most; inner dimensions first.
+// Sorts dimensions by the strides of the operands, smallest first. The first operand counts most.
 template <std::size_t N>
 void sort_dims(LoopPlan<N>& plan) {
   const auto should_swap = [&](int inner, int outer) {

@@ -1,5 +1,5 @@
-// LoopPlan: how to walk N strided operands of one shape together. Dimensions are sorted so that the innermost moves least in memory, and
-// merged where all operands allow it: contiguous operands of any shape become a single loop.
+// LoopPlan: how to iterate over N strided operands of one shape together. Dimensions are sorted so that the innermost one has the smallest
+// strides, and merged where all operands allow it: contiguous operands of any shape become a single loop.
 #pragma once
 
 #include <array>
@@ -61,13 +61,13 @@ void walk_rows(const LoopPlan<N>& plan, std::int64_t from, std::int64_t to, cons
   }
 }
 
-// All of them on this thread: for loops whose elements depend on each other.
+// Runs the whole loop on this thread. Loops whose elements depend on each other need it.
 template <std::size_t N, class Loop>
 void run_loop_serially(const LoopPlan<N>& plan, const Loop& loop) {
   if (plan.numel != 0) walk_rows(plan, 0, plan.numel / plan.sizes[0], loop);
 }
 
-// All of them, in parallel if it is worth it.
+// Runs the whole loop, in parallel if it is large enough.
 template <std::size_t N, class Loop>
 void run_loop(const LoopPlan<N>& plan, const Loop& loop) {
   if (plan.numel == 0) return;

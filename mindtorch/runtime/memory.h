@@ -1,4 +1,4 @@
-// How much memory tensors use, on each device: torch's questions and answers.
+// How much memory tensors use on each device, with torch's functions.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace mindtorch {
 
-// Bytes held by tensors now, and the most since the start or the last reset. On the CPU these are the bytes tensors asked for; on devices
-// they are rounded up to 512.
+// The bytes that tensors hold now, and the maximum since the start or the last reset. The CPU counts the requested bytes; other devices
+// count multiples of 512.
 std::int64_t memory_allocated(Device device);
 std::int64_t max_memory_allocated(Device device);
-// Bytes taken from the device, used or kept for reuse.
+// The bytes that were taken from the device, whether they are in use or kept for reuse.
 std::int64_t memory_reserved(Device device);
 std::int64_t max_memory_reserved(Device device);
 void reset_peak_memory_stats(Device device);
 void reset_accumulated_memory_stats(Device device);
-// Gives unused cached memory back to the device.
+// Returns unused cached memory to the device.
 void empty_cache(Device device);
 // Free and total bytes of the device.
 std::pair<std::int64_t, std::int64_t> mem_get_info(Device device);

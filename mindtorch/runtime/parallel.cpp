@@ -20,7 +20,7 @@ namespace {
 
 constinit thread_local bool inside_parallel_region = false;
 
-// One job at a time: parts are handed out by a counter, so a slow thread takes fewer. Threads live for ever once started.
+// Runs one job at a time. A counter hands out its parts, so that a slow thread takes fewer of them. Threads never end.
 class Pool {
  public:
   Pool() : size_(std::max(1, static_cast<int>(std::thread::hardware_concurrency()))) { apply_to_blas(); }
@@ -103,8 +103,8 @@ class Pool {
   }
 
   std::atomic<int> size_;
-  std::mutex job_mutex_;  // held by the thread whose job is being done
-  std::mutex mutex_;      // of the description of the job
+  std::mutex job_mutex_;  // held by the thread whose job is running
+  std::mutex mutex_;      // guards the description of the job
   std::condition_variable wake_, finished_;
   std::uint64_t generation_ = 0;
   std::size_t threads_ = 0;

@@ -6,15 +6,15 @@
 
 namespace mindtorch {
 
-// Number of threads a kernel may use, the calling one included; also BLAS's. Starts as the number of cores.
+// The number of threads that a kernel or BLAS may use, including the calling thread. The default is the number of cores.
 int get_num_threads();
 void set_num_threads(int count);
 
-// Elements a thread should get at least.
+// The smallest number of elements that is worth a thread.
 inline constexpr std::int64_t kParallelGrain = 32768;
 
-// Splits [begin, end) over the threads if it holds more than `grain` elements; calls body(from, to) for disjoint parts and waits. Inside a
-// body, and while another thread has the pool, it is one plain call. The first exception of a part is thrown.
+// Splits [begin, end) over the threads if it has more than `grain` elements, calls body(from, to) for disjoint parts and waits for them.
+// Inside of a body, and while another thread uses the pool, it makes one plain call. Rethrows the first exception of a part.
 void parallel_for_slow(std::int64_t begin, std::int64_t end, std::int64_t grain,
                        const std::function<void(std::int64_t, std::int64_t)>& body);
 

@@ -1,4 +1,4 @@
-// What every pointwise op does before its kernel runs.
+// The preparation of pointwise ops.
 #include "mindtorch/runtime/pointwise.h"
 
 #include <bit>
@@ -19,7 +19,7 @@ std::uint64_t number_bits(const Scalar& number, ScalarType type) {
   return bits;
 }
 
-// The output of a new result: laid out as the inputs if they all have one dense layout, else contiguous.
+// A new output. It has the layout of the inputs if they all have the same dense layout, else it is contiguous.
 template <std::size_t N>
 Tensor make_output(const std::array<Operand, N>& inputs, IntArrayRef sizes, ScalarType type, Device device) {
   const Tensor* first = nullptr;
@@ -33,8 +33,7 @@ Tensor make_output(const std::array<Operand, N>& inputs, IntArrayRef sizes, Scal
   return new_strided_tensor(sizes, first->strides(), type, device);
 }
 
-// True if writing `out` while reading `input` element by element would read what was written: they share memory but not position by
-// position.
+// True if `input` and `out` share memory at different positions, so that a loop over both would read elements that it has written before.
 bool overlaps_in_part(const Tensor& out, const Tensor& input) {
   if (out.storage() != input.storage()) return false;
   if (out.data_ptr() == input.data_ptr() && out.sizes() == input.sizes() && out.strides() == input.strides()) return false;
@@ -48,7 +47,7 @@ bool overlaps_in_part(const Tensor& out, const Tensor& input) {
   return first <= out_last && out_first <= last;
 }
 
-// True if every input is a contiguous tensor of this type, place and shape: the common case, which needs no planning.
+// True if every input is a contiguous tensor of this type, device and shape. This common case needs no planning.
 template <std::size_t N>
 bool is_simple(const std::array<Operand, N>& inputs, const Tensor& first, ScalarType type) {
   if (!first.is_contiguous()) return false;

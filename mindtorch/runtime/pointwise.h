@@ -1,5 +1,5 @@
-// Pointwise: what every pointwise op does before its kernel runs. Broadcasts the inputs, converts them to a common type, makes the output,
-// and plans the loop.
+// Pointwise: the preparation of a pointwise op. It broadcasts the inputs, converts them to a common type, makes the output, and plans the
+// loop.
 #pragma once
 
 #include <array>
@@ -9,23 +9,23 @@
 
 namespace mindtorch {
 
-// The shape that all of these expand to. Throws torch's error, in the name of `op`.
+// The shape that all of these expand to. Throws torch's error, which names `op`.
 DimVector broadcast_shape(IntArrayRef a, IntArrayRef b, std::string_view op);
 // True if a tensor of `sizes` can be expanded to `target`.
 bool is_expandable_to(IntArrayRef sizes, IntArrayRef target);
-// Throws if the tensors are on different devices; zero-dimensional CPU tensors go with any.
+// Throws if the tensors are on different devices. A zero-dimensional CPU tensor fits every device.
 Device common_device(std::initializer_list<const Tensor*> tensors, std::string_view op);
-// Throws if elements of `out` share memory: it cannot be written to.
+// Throws if elements of `out` share memory, because it could not be written to.
 void check_writable(const Tensor& out, std::string_view op);
 
 // A pointwise call of N inputs, ready to run: launch(p.device, name, kernel, p.type, p.plan).
 template <std::size_t N>
 struct Pointwise {
-  // `compute`: what the kernel computes with, and the inputs are converted to; `out_type`: what it writes.
+  // `compute` is the type of the computation, to which the inputs are converted. `out_type` is the type of the output.
   Pointwise(std::string_view op, const std::array<Operand, N>& inputs, ScalarType compute, ScalarType out_type) {
     make(op, inputs, compute, out_type, nullptr);
   }
-  // In place: `out` is written; its shape is that of the result.
+  // In place: the kernel writes to `out`, which has the shape of the result.
   Pointwise(std::string_view op, const Tensor& written, const std::array<Operand, N>& inputs, ScalarType compute) {
     make(op, inputs, compute, written.dtype(), &written);
   }

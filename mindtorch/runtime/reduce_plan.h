@@ -1,5 +1,5 @@
-// ReducePlan: how to walk a tensor whose dimensions are partly kept and partly reduced. Both groups are sorted and merged like a
-// LoopPlan's.
+// ReducePlan: how to iterate over a tensor of which some dimensions are kept and some are reduced. Both groups are sorted and merged as in
+// a LoopPlan.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct ReducePlan {
 // `out` has a dimension of size 1 wherever `self` is reduced.
 ReducePlan make_reduce_plan(const Tensor& out, const Tensor& self);
 
-// Bit d: dimension d is reduced. No dims means all. Throws on duplicates and on dimensions that do not exist.
+// Bit d is set if dimension d is reduced. No dims means all. Throws for duplicates and for dimensions that do not exist.
 std::uint32_t reduced_dims_mask(std::optional<IntArrayRef> dims, std::int64_t count, std::string_view op);
 // Sizes of the result, with reduced dimensions of size 1 or without them.
 DimVector reduced_sizes(IntArrayRef sizes, std::uint32_t mask, bool keepdim);

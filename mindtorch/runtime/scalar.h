@@ -1,4 +1,4 @@
-// Scalar: a number argument of an op, of the kind it was written as (integer, floating point or bool).
+// Scalar: a number argument of an op. It keeps its kind: integer, floating point or bool.
 #pragma once
 
 #include <concepts>
@@ -25,7 +25,7 @@ class Scalar {
   constexpr std::int64_t to_int() const { return is_floating_point() ? static_cast<std::int64_t>(real_) : integer_; }
   constexpr bool to_bool() const { return is_floating_point() ? real_ != 0 : integer_ != 0; }
 
-  // As the C++ type of a kernel. Integers go through integers, so that no bit of an int64 is lost.
+  // The number as the C++ type of a kernel. Integers are not converted to floating point, so that no bit of an int64 is lost.
   template <class T>
   constexpr T to() const {
     if constexpr (std::same_as<T, bool>)
@@ -33,7 +33,7 @@ class Scalar {
     else
       return is_floating_point() ? static_cast<T>(real_) : static_cast<T>(integer_);
   }
-  // The type a tensor made of this number has: float64, int64 or bool.
+  // The type of a tensor made from this number: float64, int64 or bool.
   constexpr ScalarType type() const { return kind_ == Kind::kReal ? kFloat64 : kind_ == Kind::kInteger ? kInt64 : kBool; }
   constexpr bool equals(double value) const { return to_double() == value; }
 

@@ -8,7 +8,7 @@
 namespace mindtorch {
 
 // Throws torch's error if elements of `type` cannot hold the number (300 in uint8, NaN in an integer). A negative number may wrap around in
-// uint8, and everything is a bool.
+// uint8. Every number fits into bool.
 void check_fits(const Scalar& number, ScalarType type, std::string_view op);
 
 }  // namespace mindtorch

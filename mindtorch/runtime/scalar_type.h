@@ -1,4 +1,4 @@
-// Element types: names, sizes, and which type an operation on two of them has. Numbers are torch's.
+// Element types: names, sizes, and the type that results from two of them. The enum has torch's numbers.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +38,9 @@ constexpr bool is_integral(ScalarType type, bool include_bool = false) {
   return type == kUint8 || type == kInt32 || type == kInt64 || (include_bool && type == kBool);
 }
 
-// torch.promote_types: the smallest type that both convert to without changing kind downwards.
+// torch.promote_types: the smallest type that both can be converted to without going to a lower kind (bool < integer < floating point).
 ScalarType promote_types(ScalarType a, ScalarType b);
-// torch.can_cast: floating point does not fit into integers, nothing but bool fits into bool.
+// torch.can_cast: floating point does not fit into integers, and only bool fits into bool.
 bool can_cast(ScalarType from, ScalarType to);
 
 // The type of new floating point tensors (torch.get_default_dtype); float32 unless set.

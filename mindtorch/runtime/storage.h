@@ -1,4 +1,4 @@
-// Storage: the memory that a tensor and its views share, and the version they have in common.
+// Storage: the memory that a tensor and its views share, and its version.
 #pragma once
 
 #include <atomic>
@@ -13,9 +13,9 @@ namespace mindtorch {
 
 class Storage : public RefCounted {
  public:
-  // New memory from the device's caching allocator, not initialised.
+  // Allocates memory from the device's caching allocator. It is not initialised.
   static IntrusivePtr<Storage> allocate(std::size_t bytes, Device device);
-  // Memory of somebody else; `release` is called when the last tensor lets go of it.
+  // Wraps memory of another owner. `release` is called when the last tensor that uses it is destroyed.
   static IntrusivePtr<Storage> wrap(void* data, std::size_t bytes, Device device, std::function<void()> release);
   ~Storage();
 
@@ -23,7 +23,7 @@ class Storage : public RefCounted {
   std::size_t bytes() const { return bytes_; }
   Device device() const { return device_; }
 
-  // Counts the writes to this memory, so that autograd can tell that a value it saved is gone.
+  // Counts the writes to this memory. Autograd compares it to detect that a saved value was overwritten.
   std::uint32_t version() const { return version_.load(std::memory_order_relaxed); }
   void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -33,7 +33,7 @@ class Storage : public RefCounted {
 
   void* data_;
   std::size_t bytes_;
-  CachingAllocator* allocator_;  // null: memory of somebody else
+  CachingAllocator* allocator_;  // null: the memory has another owner
   MemoryBlock* block_;
   std::function<void()>* release_ = nullptr;
   std::atomic<std::uint32_t> version_{0};

@@ -1,4 +1,4 @@
-// Tensor: accessors that are too long for the header, and its face to autograd.
+// Tensor: accessors that are too long for the header, and autograd.
 #include "mindtorch/runtime/tensor.h"
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Tensor: the handle users hold. Copying it shares the tensor; methods are the functions of the same name (runtime/functions.h).
+// Tensor: the handle that users hold. A copy refers to the same tensor. Methods call the functions of the same name (runtime/functions.h).
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class Node;
 using TensorVector = std::vector<Tensor>;
 using OptionalTensor = std::optional<Tensor>;
 
-// A view of tensors that also accepts a braced list. As a parameter it lives as long as the call.
+// A view of tensors that also accepts a braced list. A braced list lives as long as the call that it is an argument of.
 class TensorList {
  public:
   TensorList() = default;
@@ -45,7 +45,7 @@ class TensorList {
 
 class Tensor {
  public:
-  // No tensor at all: !defined(). Every other method needs a defined tensor.
+  // An undefined tensor. All methods except defined() need a defined tensor.
   Tensor() = default;
   explicit Tensor(IntrusivePtr<TensorImpl> impl) : impl_(std::move(impl)) {}
 
@@ -59,7 +59,7 @@ class Tensor {
   // Geometry, type and place.
   IntArrayRef sizes() const { return impl_->sizes(); }
   IntArrayRef strides() const { return impl_->strides(); }
-  std::int64_t size(std::int64_t dim) const;  // negative counts from the end
+  std::int64_t size(std::int64_t dim) const;  // a negative dim counts from the end
   std::int64_t stride(std::int64_t dim) const;
   std::int64_t dim() const { return impl_->dim(); }
   std::int64_t numel() const { return impl_->numel(); }
@@ -73,7 +73,7 @@ class Tensor {
   std::size_t nbytes() const { return static_cast<std::size_t>(numel()) * element_size(); }
   TensorOptions options() const { return {.dtype = dtype(), .device = device()}; }
 
-  // Memory. A pointer to device memory is not for the host to follow.
+  // Memory. The host must not dereference a pointer to device memory.
   void* data_ptr() const { return impl_->data(); }
   template <class T>
   T* data_ptr() const {
@@ -87,7 +87,7 @@ class Tensor {
   bool requires_grad() const;
   const Tensor& requires_grad_(bool requires_grad = true) const;
   bool is_leaf() const;
-  const Tensor& grad() const;  // undefined if there is none
+  const Tensor& grad() const;  // undefined if there is no gradient
   void set_grad(Tensor grad) const;
   IntrusivePtr<autograd::Node> grad_fn() const;
   std::uint32_t output_nr() const;
@@ -95,12 +95,12 @@ class Tensor {
   bool retains_grad() const;
   bool is_view() const { return static_cast<bool>(impl_->base()); }
   void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt, bool create_graph = false) const;
-  // Called with the gradient of this tensor; a defined result replaces it. The number is for remove_hook().
+  // The hook is called with the gradient of this tensor; a defined result replaces the gradient. Returns an id for remove_hook().
   using Hook = std::function<Tensor(const Tensor&)>;
   std::uint64_t register_hook(Hook hook) const;
   void remove_hook(std::uint64_t id) const;
 
-  // Values on the host: waits for the device.
+  // Values on the host. These functions wait for the device.
   Scalar item() const;
   template <class T>
   T item() const {
@@ -238,7 +238,7 @@ class Tensor {
   Tensor contiguous() const;
   Tensor detach() const;
   Tensor to(ScalarType dtype, bool copy = false) const;
-  // A non-blocking copy from the host may return before it is done; the host tensor may change at once all the same.
+  // A non-blocking copy from the host may return before it is complete. The host tensor may be changed at once in any case.
   Tensor to(Device device, bool copy = false, bool non_blocking = false) const;
   Tensor to(Device device, ScalarType dtype, bool copy = false, bool non_blocking = false) const;
 

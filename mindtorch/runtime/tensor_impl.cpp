@@ -69,7 +69,7 @@ TensorImpl::TensorImpl(IntrusivePtr<Storage> storage, ScalarType dtype, IntArray
   if (sizes.size() > kMaxDims) throw_error("runtime.sizes", "tensors have at most {} dimensions, got {}", kMaxDims, sizes.size());
   refresh_geometry();
   view_version_ = storage_->version();
-  // A view may come to require a gradient through its base, behind its back: its calls always look.
+  // A view may come to require a gradient through its base, so calls with a view always check.
   if (base_) set_autograd_key(true);
 }
 

@@ -1,4 +1,4 @@
-// TensorImpl: geometry, type and place of a tensor, its storage, and what autograd knows of it. Users hold a Tensor.
+// TensorImpl: the geometry, type, device and storage of a tensor, and the data that autograd keeps for it. Users hold a Tensor.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class TensorImpl : public RefCounted {
  public:
   // A contiguous tensor at the start of `storage`.
   TensorImpl(IntrusivePtr<Storage> storage, ScalarType dtype, IntArrayRef sizes);
-  // A view of part of `storage`. `base` is the tensor it is a view of, for in-place operations on either; may be null.
+  // A view of part of `storage`. `base` is the tensor that it is a view of, which in-place operations need. It may be null.
   TensorImpl(IntrusivePtr<Storage> storage, ScalarType dtype, IntArrayRef sizes, IntArrayRef strides, std::int64_t offset,
              IntrusivePtr<TensorImpl> base);
   ~TensorImpl();
@@ -37,13 +37,13 @@ class TensorImpl : public RefCounted {
   Device device() const { return storage_->device(); }
   bool is_contiguous() const { return contiguous_; }
   const IntrusivePtr<Storage>& storage() const { return storage_; }
-  // First element; null if there is none.
+  // The address of the first element; null if the tensor has no elements.
   void* data() const { return static_cast<char*>(storage_->data()) + offset_ * static_cast<std::int64_t>(element_size(dtype_)); }
 
   // Backend key, and the autograd key if calls with this tensor may need gradients.
   DispatchKeySet keys() const { return keys_; }
 
-  // A zero-dimensional tensor made of a number: takes part in type promotion as the number would.
+  // True for a zero-dimensional tensor made from a number. Type promotion treats it like the number.
   bool is_wrapped_number() const { return wrapped_number_; }
   void set_wrapped_number() { wrapped_number_ = true; }
 
@@ -57,16 +57,16 @@ class TensorImpl : public RefCounted {
 
   autograd::AutogradMeta* autograd_meta() const { return autograd_.get(); }
   autograd::AutogradMeta& ensure_autograd_meta();
-  // Keeps keys() in step; called when requires_grad or grad_fn change.
+  // Updates keys(). Called when requires_grad or grad_fn change.
   void set_autograd_key(bool on);
 
-  // The object that stands for this tensor in another language, or null. Not owned; that language's lock guards it.
+  // The object that represents this tensor in another language, or null. It is not owned. The lock of that language guards it.
   void* foreign_object() const { return foreign_object_; }
   void set_foreign_object(void* object) { foreign_object_ = object; }
 
-  // Becomes a tensor with this storage and geometry (set_data, detach_); autograd's knowledge is untouched.
+  // Replaces storage and geometry (set_data, detach_). The data of autograd does not change.
   void replace(IntrusivePtr<Storage> storage, ScalarType dtype, IntArrayRef sizes, IntArrayRef strides, std::int64_t offset);
-  // No longer a view, as far as autograd is concerned.
+  // Autograd no longer treats the tensor as a view.
   void forget_base();
 
  private:

@@ -1,4 +1,4 @@
-// TensorOptions: type, device and requires_grad of a tensor about to be made.
+// TensorOptions: the type, the device and requires_grad of a new tensor.
 #pragma once
 
 #include <optional>
@@ -8,10 +8,10 @@
 
 namespace mindtorch {
 
-// ones({2, 3}, {.dtype = kInt64, .device = "npu"}), or ones({2}, dtype(kInt64).requires_grad(true)) in torch's style.
+// Used with designated initialisers: ones({2, 3}, {.dtype = kInt64, .device = "npu"}).
 struct TensorOptions {
-  std::optional<ScalarType> dtype;
-  std::optional<Device> device;
+  std::optional<ScalarType> dtype;  // unset: the function's default, float32 for most
+  std::optional<Device> device;     // unset: the CPU
   bool requires_grad = false;
 };
 

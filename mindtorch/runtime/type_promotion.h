@@ -10,7 +10,7 @@ namespace mindtorch {
 struct Operand {
   Operand(const Tensor& t) : tensor(&t) {}
   Operand(const Scalar& s) : scalar(s) {}
-  // Not converted to the type of the computation: a mask, an index.
+  // True for an input that is not converted to the type of the computation, such as a mask or an index.
   static Operand as_is(const Tensor& t) {
     Operand operand(t);
     operand.is_converted = false;
@@ -34,9 +34,9 @@ ScalarType result_type(const Tensor& a, const Tensor& b);
 ScalarType result_type(const Tensor& a, const Scalar& b);
 ScalarType result_type(TensorList tensors);
 
-// The type of a sum or a product: integers and bools are added up as int64.
+// The type of a sum or a product. Integers and bools are summed as int64.
 ScalarType sum_type(ScalarType type, std::optional<ScalarType> asked);
-// `type` if it is floating point, else the default type: sqrt, mean, true division.
+// `type` if it is floating point, else the default type. It is the type of the result of sqrt, mean and true division.
 ScalarType floating_type(ScalarType type);
 
 }  // namespace mindtorch

@@ -13,7 +13,7 @@ namespace mindtorch::autograd {
 
 namespace {
 
-// True if nobody else can see this gradient's memory, so that it may become the leaf's without a copy.
+// True if nothing else refers to this gradient's memory, so that the leaf can take it without a copy.
 bool is_ours_alone(const Tensor& grad) {
   return grad.use_count() == 1 && grad.storage()->use_count() == 1 && !grad.is_view() && is_dense(grad.sizes(), grad.strides());
 }
@@ -35,7 +35,7 @@ void accumulate(AutogradMeta& meta, Tensor&& grad) {
 
 }  // namespace
 
-// The highest sequence number: gradients are accumulated as soon as they are there.
+// It has the highest sequence number, so that gradients are accumulated as soon as they arrive.
 AccumulateGrad::AccumulateGrad(Tensor variable) : Node(std::numeric_limits<std::uint64_t>::max()), variable_(std::move(variable)) {
   add_input_metadata(variable_);
 }

@@ -1,4 +1,4 @@
-// AccumulateGrad: the end of a path through the graph. Adds what arrives to the gradient of a leaf.
+// AccumulateGrad: the last node of a path through the graph. It adds its input to the gradient of a leaf.
 #pragma once
 
 #include "mindtorch/runtime/autograd/node.h"
@@ -11,7 +11,7 @@ class AccumulateGrad final : public Node {
   ~AccumulateGrad() override;
   const NodeName& node_name() const override;
   const Tensor& variable() const { return variable_; }
-  // Kept by the leaf, because this node comes and goes with the graphs that use it.
+  // The leaf owns them, because this node lives only as long as the graphs that use it.
   std::vector<TensorHook>& tensor_hooks() override;
 
  protected:

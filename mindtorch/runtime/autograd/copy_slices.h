@@ -1,5 +1,5 @@
-// CopySlices: the history of a tensor part of which was changed in place through a view. The gradient of that part goes through the op's
-// own node, the rest passes by.
+// CopySlices: the history of a tensor that was partly changed in place through a view. The gradient of the changed part goes through the
+// node of the op; the rest of the gradient is passed on unchanged.
 #pragma once
 
 #include "mindtorch/runtime/autograd/node.h"

@@ -23,7 +23,7 @@ constinit thread_local const Device* engine_thread_device = nullptr;  // set on 
 
 void execute_task(NodeTask task);
 
-// The thread of a device other than the CPU. Lives for ever once started.
+// The thread of a device other than the CPU. It never ends.
 class DeviceThread {
  public:
   explicit DeviceThread(Device device) : device_(device), thread_([this] { run(); }) {
@@ -44,7 +44,7 @@ class DeviceThread {
   std::thread thread_;
 };
 
-// Gradients are computed in the streams of the thread that asks for them, after everything the devices were given before.
+// Gradients are computed in the streams of the thread that asks for them, after all work that was queued on the devices before.
 std::vector<std::pair<Device, StreamId>> join_streams() {
   std::vector<std::pair<Device, StreamId>> streams;
   for (const DeviceType type : {kNPU, kCUDA}) {
@@ -58,7 +58,7 @@ std::vector<std::pair<Device, StreamId>> join_streams() {
   return streams;
 }
 
-// An engine thread records what the thread records that it works for, in its streams.
+// While an engine thread works for another thread, it has that thread's streams and is recorded if that thread is.
 void work_for(const GraphTask& graph) {
   graph.admission.apply();
   for (const auto& [device, stream] : graph.streams)
@@ -81,8 +81,8 @@ void push(const std::shared_ptr<GraphTask>& graph, NodePtr node, InputBuffer inp
   queue.push({graph, std::move(node), std::move(inputs)});
 }
 
-// The gradient for one edge in the shape and type the receiving node expects: summed over the dimensions that were broadcast in the forward
-// pass.
+// Brings the gradient of one edge to the shape and type that the receiving node expects. Sums over the dimensions that were broadcast in
+// the forward pass.
 Tensor fit_gradient(const Node& from, std::size_t index, const Edge& edge, Tensor grad) {
   const InputMetadata& expected = edge.function->input_metadata()[edge.input_nr];
   if (grad.sizes() != IntArrayRef(expected.sizes)) {
@@ -114,7 +114,7 @@ void call_tensor_hooks(Node& node, TensorVector& inputs) {
   }
 }
 
-// Hands the gradients of one node on to the nodes before it; those that have got all they wait for become ready.
+// Passes the gradients of one node to the next nodes. A node that has received all its gradients becomes ready.
 void distribute(const std::shared_ptr<GraphTask>& graph, Node& node, TensorVector&& grads) {
   for (std::size_t i = 0; i < grads.size() && i < node.num_outputs(); ++i) {
     const Edge& edge = node.next_edge(i);
@@ -137,7 +137,7 @@ void distribute(const std::shared_ptr<GraphTask>& graph, Node& node, TensorVecto
   }
 }
 
-// What autograd.grad() asked for; true if the node need not be evaluated.
+// Stores the gradients that autograd.grad() asked for. True if the node need not be evaluated.
 bool capture(GraphTask& graph, Node& node, const TensorVector& inputs) {
   std::lock_guard lock(graph.mutex);
   if (graph.exec_info.empty()) return false;
@@ -195,7 +195,7 @@ void count_dependencies(GraphTask& graph, Node* root) {
   }
 }
 
-// Marks the nodes that lie between the root and the wanted edges; only they are evaluated. In order of completion, so no recursion.
+// Marks the nodes between the root and the wanted edges; only they are evaluated. An explicit stack replaces recursion.
 void mark_needed(GraphTask& graph, Node* root, const std::vector<Edge>& wanted) {
   graph.captured.resize(wanted.size());
   for (std::size_t i = 0; i < wanted.size(); ++i)
@@ -224,7 +224,7 @@ void mark_needed(GraphTask& graph, Node* root, const std::vector<Edge>& wanted) 
   }
 }
 
-// Where a pass starts: gives the user's gradients to the outputs.
+// The first node of a pass: passes the user's gradients to the outputs.
 class GraphRoot final : public Node {
  public:
   GraphRoot(std::vector<Edge> edges, TensorVector grads) : Node(std::numeric_limits<std::uint64_t>::max()), grads_(std::move(grads)) {
@@ -268,7 +268,7 @@ TensorVector execute(std::vector<Edge> roots, TensorVector grads, bool keep_grap
   return std::move(graph->captured);
 }
 
-// The gradient to start an output with: what the user gave, or one for a scalar.
+// The initial gradient of an output: the user's, or 1 for a scalar.
 Tensor initial_gradient(const Tensor& output, const Tensor& given) {
   if (!given.defined()) {
     if (output.numel() != 1) throw_error("autograd.backward", "grad can be implicitly created only for scalar outputs");

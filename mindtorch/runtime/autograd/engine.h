@@ -1,4 +1,5 @@
-// The engine: runs the graph backwards. CPU nodes run on the calling thread; the nodes of each other device on a thread of its own.
+// The engine runs the graph backwards. Nodes of the CPU run on the calling thread; the nodes of every other device run on one thread per
+// device.
 #pragma once
 
 #include <optional>
@@ -7,12 +8,12 @@
 
 namespace mindtorch::autograd {
 
-// Gradients of `outputs` with respect to all leaves, added to their grad(). `grad_outputs` may be empty (then all outputs must be scalars)
-// or have an undefined entry for each scalar.
+// Computes the gradients of `outputs` with respect to all leaves and adds them to their grad(). `grad_outputs` may be empty if all outputs
+// are scalars, or have undefined entries for scalars.
 void backward(TensorList outputs, TensorList grad_outputs = {}, std::optional<bool> retain_graph = std::nullopt, bool create_graph = false);
 
-// Gradients of `outputs` with respect to `inputs` only; nothing is accumulated. With allow_unused, inputs that do not take part get an
-// undefined gradient; without, that is an error.
+// Returns the gradients of `outputs` with respect to `inputs`; nothing is accumulated. An input that the outputs do not depend on gets an
+// undefined gradient with allow_unused, and is an error without it.
 TensorVector grad(TensorList outputs, TensorList inputs, TensorList grad_outputs = {}, std::optional<bool> retain_graph = std::nullopt,
                   bool create_graph = false, bool allow_unused = false);
 

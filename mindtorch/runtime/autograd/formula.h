@@ -1,4 +1,4 @@
-// Formulas: how an op is differentiated. A formula is a small struct; from it and the op the autograd kernel and the graph node are made.
+// Formulas: how an op is differentiated. A formula is a small struct from which the autograd kernel and the graph node of the op are made.
 //
 //   struct MulBackward0 {
 //     static constexpr std::string_view kName = "MulBackward0";
@@ -33,7 +33,7 @@
 
 namespace mindtorch::autograd {
 
-// Which of an op's tensor arguments require a gradient, counted over all tensors of the call (elements of a list one by one).
+// Which tensor arguments of an op require a gradient. All tensors of the call count, elements of a list one by one.
 class InputNeeds {
  public:
   explicit InputNeeds(std::uint64_t bits) : bits_(bits) {}
@@ -43,7 +43,7 @@ class InputNeeds {
   std::uint64_t bits_;
 };
 
-// The gradients a formula gives back, one for each tensor argument.
+// The gradients that a formula returns, one for each tensor argument.
 class Gradients {
  public:
   explicit Gradients(Node& node) : node_(node), values_(node.num_outputs()) {}
@@ -112,7 +112,7 @@ constexpr bool stops_at_integers() {
 // self.clone(), differentiable.
 Tensor copy_of(const Tensor& self);
 
-// The autograd kernel of an op: runs the op below autograd and hangs a FormulaNode on its results.
+// The autograd kernel of an op: runs the op below autograd and attaches a FormulaNode to its results.
 template <auto& op, class Formula>
 struct FormulaKernel;
 

@@ -1,4 +1,4 @@
-// Whether this thread records what gradients need.
+// Whether this thread records the graph for gradients.
 #pragma once
 
 #include "mindtorch/runtime/dispatch/thread_state.h"
@@ -11,7 +11,7 @@ class GradMode {
   static void set_enabled(bool enabled) { dispatch_thread_state.without_grad = enabled ? DispatchKeySet() : kAutogradKeys; }
 };
 
-// Sets the mode while it lives; guards nest.
+// A guard that sets the mode until it is destroyed. Guards can be nested.
 class GradModeGuard {
  public:
   explicit GradModeGuard(bool enabled) : saved_(GradMode::is_enabled()) { GradMode::set_enabled(enabled); }

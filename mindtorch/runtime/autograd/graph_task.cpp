@@ -14,7 +14,7 @@ void InputBuffer::add(std::size_t slot, Tensor&& grad) {
   if (!sum.defined())
     sum = std::move(grad);
   else if (!GradMode::is_enabled() && sum.use_count() == 1 && sum.storage()->use_count() == 1 && sum.is_contiguous())
-    sum.add_(grad);  // nobody else can see it
+    sum.add_(grad);  // nothing else refers to it
   else
     sum = sum + grad;
 }
@@ -29,7 +29,7 @@ void ReadyQueue::push(NodeTask task) {
 }
 
 void ReadyQueue::wake() {
-  // Under the lock, so that the wake-up cannot fall between a waiter's look and its sleep.
+  // Under the lock, so that the wake-up cannot come between a waiter's check and its sleep.
   std::lock_guard lock(mutex_);
   ready_.notify_all();
 }

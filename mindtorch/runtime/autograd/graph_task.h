@@ -1,4 +1,4 @@
-// GraphTask: one backward pass on its way, and the queues its nodes wait in.
+// GraphTask: one running backward pass, and the queues of its nodes.
 #pragma once
 
 #include <atomic>
@@ -15,11 +15,11 @@
 
 namespace mindtorch::autograd {
 
-// The gradients a node is waiting for, one slot for each of its forward outputs.
+// The gradients that a node waits for, one slot for each of its forward outputs.
 class InputBuffer {
  public:
   explicit InputBuffer(std::size_t slots) : values_(slots) {}
-  // Adds to what is in the slot.
+  // Adds to the gradient in the slot.
   void add(std::size_t slot, Tensor&& grad);
   TensorVector take() { return std::move(values_); }
 
@@ -35,11 +35,11 @@ struct NodeTask {
   InputBuffer inputs;
 };
 
-// Nodes that are ready, latest in the forward pass first.
+// Nodes that are ready. The node that was created last in the forward pass comes first.
 class ReadyQueue {
  public:
   void push(NodeTask task);
-  // Wakes up whoever waits, so that it looks at its graph again.
+  // Wakes up the waiting thread, so that it checks its graph again.
   void wake();
   // The next task; waits for one. Null if woken or `done` is true.
   std::optional<NodeTask> pop(const std::atomic<bool>* done);
@@ -54,7 +54,7 @@ class ReadyQueue {
 };
 
 struct GraphTask {
-  // What autograd.grad() wants from a node.
+  // The gradients of a node that autograd.grad() asked for.
   struct Capture {
     std::uint32_t slot;
     std::size_t result;
@@ -71,7 +71,7 @@ struct GraphTask {
   record::ThreadAdmission admission;
   std::vector<std::pair<Device, StreamId>> streams;  // of the thread that called backward
 
-  std::mutex mutex;  // of everything below
+  std::mutex mutex;  // guards everything below
   std::unordered_map<Node*, int> dependencies;
   std::unordered_map<Node*, InputBuffer> waiting;
   std::unordered_map<Node*, ExecInfo> exec_info;  // empty: everything is evaluated

@@ -1,4 +1,4 @@
-// Node: numbering, evaluation, and taking deep graphs apart.
+// Node: numbering, evaluation, and the destruction of deep graphs.
 #include "mindtorch/runtime/autograd/node.h"
 
 #include "mindtorch/record/hooks.h"
@@ -11,7 +11,7 @@ namespace {
 
 constinit thread_local std::uint64_t next_sequence_number = 0;
 
-// Nodes waiting to be deleted by the dispose() that is under way on this thread.
+// Nodes that the running dispose() of this thread will delete.
 constinit thread_local std::vector<Node*>* doomed = nullptr;
 
 }  // namespace

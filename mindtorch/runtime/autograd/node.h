@@ -18,14 +18,14 @@ namespace mindtorch::autograd {
 class Node;
 using NodePtr = IntrusivePtr<Node>;
 
-// Where a gradient goes: slot `input_nr` of `function`. Invalid (null) if nobody wants it.
+// The destination of a gradient: slot `input_nr` of `function`. Invalid (null) if the gradient is not needed.
 struct Edge {
   NodePtr function;
   std::uint32_t input_nr = 0;
   bool is_valid() const { return static_cast<bool>(function); }
 };
 
-// What the gradient in a slot must look like: the geometry of the forward output it belongs to.
+// The geometry that the gradient in a slot must have: that of its forward output.
 struct InputMetadata {
   explicit InputMetadata(const Tensor& output) : sizes(output.sizes()), dtype(output.dtype()), device(output.device()) {}
   DimVector sizes;
@@ -43,18 +43,18 @@ struct NodeName {
 
 class Node : public WeaklyCounted {
  public:
-  // Takes the next sequence number of this thread.
+  // The node gets the next sequence number of this thread.
   Node();
   // For nodes outside the order of the forward pass.
   explicit Node(std::uint64_t sequence_nr) : sequence_nr_(sequence_nr) {}
   virtual ~Node() = default;
-  // Deletes the node and, without recursion, what only it kept alive: graphs may be a million nodes deep.
+  // Deletes the node and the nodes that only it owns. It does not recurse, because graphs may be a million nodes deep.
   static void dispose(Node* node);
 
   virtual const NodeName& node_name() const = 0;
   std::string_view name() const { return node_name().text; }
 
-  // Gradients of the forward inputs from those of the outputs, recorded as an event. Undefined tensors stand for zero.
+  // Computes the gradients of the forward inputs from those of the outputs, recorded as an event. Undefined tensors stand for zero.
   TensorVector operator()(TensorVector&& inputs);
 
   // Frees saved tensors: the node cannot be evaluated again if it has any.
@@ -82,7 +82,7 @@ class Node : public WeaklyCounted {
     std::uint64_t id = 0;
     Tensor::Hook hook;
   };
-  // Where retain_grad() wants the gradient of a slot to go.
+  // The places where retain_grad() stores the gradients of slots.
   struct RetainedGrad {
     std::uint32_t slot = 0;
     std::shared_ptr<Tensor> grad;
@@ -92,7 +92,7 @@ class Node : public WeaklyCounted {
 
  protected:
   virtual TensorVector apply(TensorVector&& inputs) = 0;
-  // One evaluation at a time: two backward passes may share a part of their graphs.
+  // Serialises evaluations, because two backward passes may share a part of their graphs.
   std::mutex& mutex() { return mutex_; }
 
  private:

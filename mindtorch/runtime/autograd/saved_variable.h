@@ -1,4 +1,4 @@
-// SavedVariable: a tensor kept for the backward pass, with the version it had.
+// SavedVariable: a tensor that is kept for the backward pass, with the version that it had.
 #pragma once
 
 #include "mindtorch/runtime/autograd/node.h"
@@ -9,11 +9,11 @@ namespace mindtorch::autograd {
 class SavedVariable {
  public:
   SavedVariable() = default;
-  // `is_output`: the tensor is an output of the node that saves it. The node then must not own the tensor, which owns the node.
+  // `is_output`: the tensor is an output of the node that saves it. The tensor then owns the node, so the node must not own the tensor.
   explicit SavedVariable(const Tensor& tensor, bool is_output = false);
 
-  // The tensor as it was saved; undefined if nothing was. Throws torch's errors if it has been freed (a second backward without
-  // retain_graph) or changed in place since. `owner` is the node that saved it.
+  // The saved tensor, or an undefined one. Throws torch's errors if it was freed (a second backward without retain_graph) or changed in
+  // place since. `owner` is the node that saved it.
   Tensor unpack(Node* owner) const;
   void release();
 

@@ -1,4 +1,4 @@
-// How tensors are tied into the graph.
+// How tensors are connected to the graph.
 #include "mindtorch/runtime/autograd/variable.h"
 
 #include "mindtorch/record/hooks.h"
@@ -18,7 +18,7 @@ bool has_history(const TensorImpl& impl) {
   return meta != nullptr && (meta->requires_grad || meta->grad_fn);
 }
 
-// A view of a base that has been written to since: its gradient is a part of the base's.
+// The history of a view whose base was written to later: its gradient is a part of the gradient of the base.
 void refresh_view_history(TensorImpl& view) {
   const IntrusivePtr<TensorImpl>& base = view.base();
   const std::uint32_t version = view.storage()->version();

@@ -1,5 +1,5 @@
-// What the dispatcher has to know of each C++ type that may be an argument or result of an op: its schema type, the keys and device it
-// brings, how it is recorded, and how it is made from a Value. A new argument type is added here and nowhere else.
+// What the dispatcher needs for each C++ type that may be an argument or a result of an op: its schema type, the keys and the device that
+// it contributes, how it is recorded, and how it is made from a Value. A new argument type is added only here.
 #pragma once
 
 #include <algorithm>
@@ -51,7 +51,7 @@ MINDTORCH_SCHEMA_TYPE(std::optional<Device>, SchemaType::Base::kDevice, false, t
 MINDTORCH_SCHEMA_TYPE(std::optional<Generator*>, SchemaType::Base::kGenerator, false, true);
 MINDTORCH_SCHEMA_TYPE(std::optional<MemoryFormat>, SchemaType::Base::kMemoryFormat, false, true);
 #undef MINDTORCH_SCHEMA_TYPE
-// bool[3]: which of three results a backward op is asked for.
+// bool[3]: which of its three results a backward op should compute.
 template <std::size_t N>
 struct SchemaTypeOf<std::array<bool, N>> {
   static constexpr SchemaType value{SchemaType::Base::kBoolean, true};
@@ -70,10 +70,10 @@ inline void add_keys(DispatchKeySet& keys, const OptionalTensor& tensor) {
 inline void add_keys(DispatchKeySet& keys, const TensorList& tensors) {
   for (const Tensor& tensor : tensors) add_keys(keys, tensor);
 }
-// The tensor that is indexed says where a call happens; an index may be elsewhere, and has no gradient.
+// The indexed tensor determines the device of a call. An index may be on another device, and has no gradient.
 inline void add_keys(DispatchKeySet&, const OptionalTensorList&) {}
 
-// The first tensor says where a call happens; without tensors, a device argument does.
+// The first tensor determines the device of a call. Without tensors, a device argument does.
 struct CallDevice {
   std::optional<Device> of_tensor, asked;
   Device get() const { return of_tensor ? *of_tensor : asked.value_or(Device()); }
@@ -94,7 +94,7 @@ struct CallDevice {
 
 // ---- autograd ----
 
-// Calls f(tensor) for each tensor of an argument; an absent or undefined one is passed as an undefined tensor, so that positions stay.
+// Calls f(tensor) for each tensor of an argument. An absent tensor is passed as an undefined one, so that positions are kept.
 template <class T, class F>
 void each_tensor(const T&, F&&) {}
 template <class F>

@@ -1,4 +1,4 @@
-// From Values to the C++ types of an op's arguments, and from its results back to Values.
+// Converts Values to the C++ types of an op's arguments, and its results back to Values.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct ResultTypes<std::tuple<Ts...>> {
 
 [[noreturn]] void fail_unboxing(const FunctionSchema& schema, std::size_t argument, const Value& value);
 
-// Converts one argument. `value` must outlive the call: lists stay where they are.
+// Converts one argument. `value` must outlive the call, because lists are not copied.
 template <class T>
 struct Unboxed;
 

@@ -1,4 +1,4 @@
-// Dispatch keys and sets of them: which implementations of an op a call has to pass, most important first.
+// Dispatch keys and sets of them: the layers of implementation that a call of an op goes through, highest priority first.
 #pragma once
 
 #include <bit>
@@ -10,8 +10,8 @@
 
 namespace mindtorch {
 
-// In the order of their priority: a call goes to the first key of its set that the op has a kernel for. Names and order are part of the
-// interface. Slots without kernels today (Pipeline, Functionalize, Autocast, ...) fall through.
+// In the order of their priority: a call uses the first key of its set for which the op has a kernel. Names and order are part of the
+// interface. Keys without kernels (Pipeline, Functionalize, Autocast, ...) fall through to the next key.
 enum class DispatchKey : std::uint8_t {
   kBackendSelect,
   kPipeline,
@@ -70,7 +70,7 @@ inline constexpr DispatchKeySet kAutogradKeys{DispatchKey::kAutogradOther, Dispa
                                               DispatchKey::kAutogradCuda,  DispatchKey::kAutogradXpu, DispatchKey::kAutogradMeta,
                                               DispatchKey::kAutograd};
 inline constexpr DispatchKeySet kBackendKeys{DispatchKey::kMeta, DispatchKey::kNpu, DispatchKey::kCuda, DispatchKey::kCpu};
-// Everything below autograd: what an autograd kernel redispatches to.
+// All keys below autograd. An autograd kernel redispatches to them.
 inline constexpr DispatchKeySet kAfterAutogradKeys = DispatchKeySet(~std::uint64_t{0} << static_cast<int>(DispatchKey::kMeta));
 
 constexpr DispatchKey backend_key(DeviceType type) {

@@ -1,10 +1,10 @@
-// Library: where ops are registered. A family of ops has one function that does it, listed in runtime/initialize.cpp:
+// Library: the registry of ops. Each family of ops has one function that registers it, listed in runtime/initialize.cpp:
 //
 //   constinit Op<Tensor(const Tensor&, const Tensor&)> mul_op{"aten::mul.Tensor(Tensor self, Tensor other) -> Tensor"};
 //   void register_elementwise_ops(Library& library) {
 //     library.define<mul_op>().kernel<mul_kernel>().autograd<MulBackward0>();
 //   }
-// docs/design/adding_an_op.md tells the whole story.
+// docs/design/adding_an_op.md explains all steps.
 #pragma once
 
 #include <deque>
@@ -20,7 +20,7 @@
 
 namespace mindtorch {
 
-// What is being said about one op; takes effect, all of it at once, at the end of the statement.
+// Collects the properties of one op. They take effect together, at the end of the statement.
 class OpEntry {
  public:
   OpEntry(const OpEntry&) = delete;
@@ -33,7 +33,7 @@ class OpEntry {
   OpBase& op_;
 
  private:
-  // Works out the table: explicit kernels, then composites; autograd falls through for implicit composites.
+  // Fills the table of kernels: explicit kernels first, then composites. Autograd falls through for implicit composites.
   void resolve();
 };
 
@@ -45,26 +45,27 @@ class Definition<op> : public OpEntry {
  public:
   explicit Definition(OpBase& base) : OpEntry(base) { set(DispatchKey::kAutograd, reinterpret_cast<AnyKernel>(&no_derivative)); }
 
-  // Host code for every device that executes it: computes inside launch() (runtime/launch.h). May take the key set as first parameter.
+  // Host code for every device that can execute it. It computes inside launch() (runtime/launch.h) and may take the key set as its first
+  // parameter.
   template <auto function>
   Definition& kernel() {
     set(DispatchKey::kCompositeExplicit, reinterpret_cast<AnyKernel>(&trampoline<function>));
     return *this;
   }
-  // Code for one backend; goes before kernel().
+  // Code for one backend. It takes precedence over kernel().
   template <auto function>
   Definition& kernel(DispatchKey key) {
     set(key, reinterpret_cast<AnyKernel>(&trampoline<function>));
     return *this;
   }
-  // Made of other ops, which differentiate it.
+  // The op consists of other ops, which are differentiated instead.
   template <auto function>
   Definition& composite() {
     set(DispatchKey::kCompositeImplicit, reinterpret_cast<AnyKernel>(&trampoline<function>));
     set(DispatchKey::kAutograd, nullptr);
     return *this;
   }
-  // How gradients are computed: see autograd/formula.h.
+  // The formula of the gradients: see autograd/formula.h.
   template <class Formula>
   Definition& autograd() {
     set(DispatchKey::kAutograd, reinterpret_cast<AnyKernel>(&autograd::FormulaKernel<op, Formula>::call));
@@ -111,8 +112,8 @@ class Library {
   // Names of all ops, sorted.
   std::vector<std::string> names() const;
 
-  // Another device's kernel for an op that exists, given as function of the op's signature with the key set in front. Throws if there is no
-  // such op or its signature is another one. A null kernel takes it out again.
+  // Sets the kernel of one device for an existing op: a function with the op's signature and the key set in front. Throws if the op does
+  // not exist or has another signature. A null kernel removes it.
   template <class Ret, class... Args>
   void set_kernel(std::string_view full_name, DispatchKey key, Ret (*kernel)(DispatchKeySet, Args...)) {
     set_any_kernel(full_name, key, typeid(Op<Ret(Args...)>), reinterpret_cast<AnyKernel>(kernel));

@@ -1,5 +1,5 @@
-// Op: one operator. A call picks the kernel from a table and jumps there; all decisions that do not depend on the call were made when the
-// op was registered. This is the one place where an op is recorded: redispatch from autograd to a backend is not seen.
+// Op: one operator. A call takes the kernel from a table. All decisions that do not depend on the call were made when the op was
+// registered. Ops are recorded only here; redispatch from autograd to a backend is not recorded.
 #pragma once
 
 #include <array>
@@ -14,21 +14,21 @@
 
 namespace mindtorch {
 
-using AnyKernel = void (*)();  // a kernel whose signature only its op knows
+using AnyKernel = void (*)();  // a kernel; only its op knows the signature
 
-// The part of an op that does not depend on its signature. Objects have static life and constant initialisation; the Library fills them in.
+// The part of an op that does not depend on its signature. Objects are static and constant initialised; the Library fills them in.
 class OpBase {
  public:
   constexpr explicit OpBase(const char* schema) : schema_text_(schema) {}
   OpBase(const OpBase&) = delete;
   OpBase& operator=(const OpBase&) = delete;
 
-  const FunctionSchema& schema() const;  // registers the runtime's ops first if need be
+  const FunctionSchema& schema() const;  // registers the ops of the runtime first if necessary
   record::NameId name_id() const { return name_; }
   bool mutates_self() const { return (mutated_ & 1) != 0; }
   // Whether a call with these keys would find a kernel.
   bool has_kernel(DispatchKey key) const { return table_[static_cast<std::size_t>(key)].load(std::memory_order_acquire) != nullptr; }
-  // Arguments in schema order; missing ones take their defaults. Slow: for tools and bindings.
+  // Calls the op with arguments in schema order; missing ones have their defaults. It is slow and meant for tools and bindings.
   ValueVector call_boxed(std::span<const Value> arguments) const;
 
  protected:
@@ -42,10 +42,10 @@ class OpBase {
       return nullptr;
     return table_[static_cast<std::size_t>(candidates.highest())].load(std::memory_order_acquire);
   }
-  // The slow path of a call: registers the runtime's ops if that has not been done, then looks again. Throws if there is no kernel.
+  // The slow path of a call: registers the ops of the runtime if necessary and looks for a kernel again. Throws if there is no kernel.
   AnyKernel find_kernel_or_fail(DispatchKeySet keys) const;
 
-  // Before the kernel of a mutating op runs: torch's checks, and the version of what is written.
+  // Runs torch's checks and increases the version of the written tensor, before the kernel of a mutating op runs.
   void announce_write(const Tensor& tensor) const;
 
   std::atomic<std::uint64_t> answered_{0};  // keys with a kernel; all others fall through
@@ -55,11 +55,11 @@ class OpBase {
   const char* schema_text_;
   const FunctionSchema* schema_ = nullptr;
   ValueVector (*boxed_)(const OpBase&, std::span<const Value>) = nullptr;
-  // What was registered, before fall-through is worked out.
+  // The registered kernels, before fall-through is resolved.
   std::array<AnyKernel, kDispatchKeys> registered_{};
 };
 
-// The recorder's link of a forward op: the sequence number that a node made now would get, if one may be made.
+// The recorder's link of a forward op: the sequence number of the autograd node that the op would create now, if gradients are on.
 std::uint64_t forward_link(DispatchKeySet keys);
 
 template <class Signature>
@@ -71,7 +71,7 @@ class Op<Ret(Args...)> : public OpBase {
   using Kernel = Ret (*)(DispatchKeySet, Args...);
   using OpBase::OpBase;
 
-  // A call by a user or by a composite op.
+  // The call that users and composite ops make.
   Ret operator()(Args... args) const {
     DispatchKeySet keys;
     (add_keys(keys, args), ...);
@@ -88,7 +88,7 @@ class Op<Ret(Args...)> : public OpBase {
     return reinterpret_cast<Kernel>(kernel)(keys, args...);
   }
 
-  // From a kernel to the one below it; neither recorded nor checked again.
+  // The call from a kernel to the one below it. It is neither recorded nor checked again.
   Ret redispatch(DispatchKeySet keys, Args... args) const {
     AnyKernel kernel = find_kernel(keys);
     if (kernel == nullptr) [[unlikely]]

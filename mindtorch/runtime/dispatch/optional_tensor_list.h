@@ -5,7 +5,7 @@
 
 namespace mindtorch {
 
-// A list in which an undefined tensor stands for None. As a parameter it lives as long as the call.
+// A list in which an undefined tensor stands for None. A braced list lives as long as the call that it is an argument of.
 class OptionalTensorList : public TensorList {
  public:
   using TensorList::TensorList;

@@ -100,7 +100,7 @@ class Parser {
     }
     if (accept('?')) result.type.optional = true;
     if (accept('[')) {
-      until("]");  // int[2]: a fixed length is a promise to callers that one number means two
+      until("]");  // int[2]: callers may give one number for both
       expect(']');
       result.type.list = true;
       result.type.optional_elements = result.type.optional;

@@ -1,4 +1,4 @@
-// The schema of an op: name, arguments, results, what it aliases and what it writes to. Written as torch writes it and parsed once:
+// The schema of an op: its name, arguments and results, what it aliases and what it writes to. It has torch's syntax and is parsed once:
 //   aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 #pragma once
 
@@ -27,7 +27,7 @@ struct SchemaType {
   };
   Base base = Base::kTensor;
   bool list = false;
-  bool optional = false;           // of the whole: int[]? is a list or None
+  bool optional = false;           // of the whole value: int[]? is a list or None
   bool optional_elements = false;  // Tensor?[]
   friend bool operator==(const SchemaType&, const SchemaType&) = default;
   std::string str() const;  // "int[]?"

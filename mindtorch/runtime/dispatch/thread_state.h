@@ -1,4 +1,4 @@
-// What a thread adds to and takes from the keys of every call it makes, and whether it records gradients.
+// The keys that a thread adds to and removes from each of its calls, and whether it records gradients.
 #pragma once
 
 #include "mindtorch/runtime/dispatch/dispatch_key.h"
@@ -11,16 +11,16 @@ struct DispatchThreadState {
   DispatchKeySet without_grad;  // the autograd keys while gradients are switched off, else empty
 };
 
-// initial-exec and constinit: reading it is one instruction, without a call.
+// It is initial-exec and constinit, so that reading it takes one instruction and no call.
 extern constinit thread_local DispatchThreadState dispatch_thread_state __attribute__((tls_model("initial-exec")));
 
-// The keys of a call after the thread's wishes.
+// The keys of a call after the state of this thread was applied.
 inline DispatchKeySet effective_keys(DispatchKeySet keys) {
   const DispatchThreadState& state = dispatch_thread_state;
   return (keys | state.included) - (state.excluded | state.without_grad);
 }
 
-// Adds keys to every call of this thread while it lives.
+// A guard that adds keys to every call of this thread.
 class IncludeKeys {
  public:
   explicit IncludeKeys(DispatchKeySet keys) : saved_(dispatch_thread_state.included) { dispatch_thread_state.included = saved_ | keys; }
@@ -32,7 +32,7 @@ class IncludeKeys {
   DispatchKeySet saved_;
 };
 
-// Takes keys out of every call of this thread while it lives; wins over IncludeKeys.
+// A guard that removes keys from every call of this thread. It takes precedence over IncludeKeys.
 class ExcludeKeys {
  public:
   explicit ExcludeKeys(DispatchKeySet keys) : saved_(dispatch_thread_state.excluded) { dispatch_thread_state.excluded = saved_ | keys; }
@@ -44,7 +44,7 @@ class ExcludeKeys {
   DispatchKeySet saved_;
 };
 
-// Inside a kernel below autograd: calls of other ops are not differentiated.
+// A guard for kernels below autograd: the ops that they call are not differentiated.
 class BelowAutograd : public ExcludeKeys {
  public:
   BelowAutograd() : ExcludeKeys(kAutogradKeys) {}

@@ -1,4 +1,4 @@
-// Value: an argument or result of an op whose type is known only at run time. For tools, tests and bindings; the calls of C++ code are
+// Value: an argument or result of an op whose type is known only at run time. Tools, tests and bindings use it; calls of C++ code are
 // typed.
 #pragma once
 
@@ -12,11 +12,11 @@ namespace mindtorch {
 
 class Generator;
 
-// torch's numbers; memory here is always strided, and contiguous unless an op keeps the order of its input.
+// torch's numbers. Memory is always strided here, and contiguous unless an op keeps the order of its input.
 enum class Layout : std::uint8_t { kStrided = 0 };
 enum class MemoryFormat : std::uint8_t { kContiguous = 0, kPreserve = 1 };
 
-// std::monostate is None. Enumerations are given as the integers torch gives them.
+// std::monostate is None. Enumerations are integers with torch's numbers.
 using Value = std::variant<std::monostate, Tensor, TensorVector, bool, std::int64_t, double, std::vector<std::int64_t>, std::vector<double>,
                            std::string, Device, Generator*>;
 using ValueVector = std::vector<Value>;

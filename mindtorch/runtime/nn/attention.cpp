@@ -11,7 +11,7 @@ namespace mindtorch::nn {
 
 namespace {
 
-// What a mask adds to the scores of type `type`.
+// The values that a mask adds to scores of type `type`.
 Tensor as_bias(const Tensor& mask, ScalarType type) {
   if (mask.dtype() != kBool) return mask.to(type);
   return zeros(mask.sizes(), {.dtype = type, .device = mask.device()}).masked_fill_(mask, -std::numeric_limits<double>::infinity());
@@ -37,7 +37,7 @@ Tensor MultiheadAttention::split_heads(const Tensor& projected) const {
   return projected.reshape({projected.size(0), projected.size(1), num_heads_, -1}).transpose(1, 2);
 }
 
-// One product for all three where the inputs are the same.
+// Uses one product for all three projections if the inputs are the same.
 TensorVector MultiheadAttention::project(const Tensor& query, const Tensor& key, const Tensor& value) const {
   if (query.is_same(key) && key.is_same(value)) return chunk(linear(query, in_proj_weight, in_proj_bias), 3, -1);
   const TensorVector weights = chunk(in_proj_weight, 3, 0);
@@ -45,7 +45,7 @@ TensorVector MultiheadAttention::project(const Tensor& query, const Tensor& key,
   return {linear(query, weights[0], biases[0]), linear(key, weights[1], biases[1]), linear(value, weights[2], biases[2])};
 }
 
-// Of both masks together, broadcast to [batch, heads, queries, keys]; undefined if there are none.
+// Both masks together, broadcast to [batch, heads, queries, keys]; undefined without masks.
 Tensor MultiheadAttention::score_bias(const AttentionCall& how, const Tensor& query, const Tensor& key) const {
   Tensor bias;
   if (how.attn_mask.defined()) {

@@ -13,13 +13,13 @@ struct MultiheadAttentionOptions {
   bool batch_first = false;  // [batch, length, width] instead of [length, batch, width]
 };
 
-// What one call looks at. In bool masks true is what may not be looked at; floating point masks are added to the scores.
+// The masks of one call. In a bool mask, true excludes a position; a floating point mask is added to the scores.
 struct AttentionCall {
   Tensor key_padding_mask = {};  // [batch, keys]
   Tensor attn_mask = {};         // [queries, keys] or [batch * heads, queries, keys]
   bool need_weights = true;
   bool average_attn_weights = true;  // over the heads
-  bool is_causal = false;            // with attn_mask a hint, as in torch; without, a mask of its own
+  bool is_causal = false;            // a hint with attn_mask, as in torch; a mask without it
 };
 
 class MultiheadAttention : public Module {

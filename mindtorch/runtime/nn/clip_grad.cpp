@@ -1,4 +1,4 @@
-// Keeping gradients small.
+// Clips gradients.
 #include "mindtorch/runtime/nn/clip_grad.h"
 
 #include <cmath>
@@ -23,7 +23,7 @@ Tensor clip_grad_norm_(TensorList parameters, double max_norm, double norm_type,
                 "and scale the "
                 "gradients by the non-finite norm anyway, set `error_if_nonfinite=False`",
                 norm_type);
-  // Always multiplied, so that a device need not be waited for.
+  // Multiplies in any case, so that the host does not wait for the device.
   const Tensor factor = ((total + 1e-6).reciprocal() * max_norm).clamp(std::nullopt, 1.0);
   for (const Tensor& grad : grads) grad.mul_(factor.to(grad.device()));
   return total;

@@ -5,10 +5,10 @@
 
 namespace mindtorch::nn {
 
-// A list. Children are named by their numbers.
+// A list of modules. Children are named by their index.
 class ModuleList : public Module {
  public:
-  // Makes a module at the end: list.add<nn::Linear>(128, 10).
+  // Appends a new module: list.add<nn::Linear>(128, 10).
   template <class M, class... Args>
   M& add(Args&&... args) {
     auto module = std::make_shared<M>(std::forward<Args>(args)...);
@@ -27,7 +27,7 @@ class ModuleList : public Module {
   }
 };
 
-// The same, called one after the other.
+// A list whose modules are called one after the other.
 class Sequential : public ModuleList {
  public:
   Tensor forward(const Tensor& input) override {

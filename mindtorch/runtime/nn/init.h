@@ -1,5 +1,5 @@
-// Initial values of parameters: torch.nn.init. All functions write to the tensor they are given, with the random numbers of the default
-// generator, and return it.
+// Initial values of parameters: torch.nn.init. All functions write to their argument and return it. Random numbers come from the default
+// generator.
 #pragma once
 
 #include "mindtorch/runtime/tensor.h"
@@ -12,7 +12,7 @@ Tensor constant_(const Tensor& tensor, double value);
 Tensor zeros_(const Tensor& tensor);
 Tensor ones_(const Tensor& tensor);
 
-// Elements that one output sees (fan_in) and that one input is seen by (fan_out). Throws for fewer than two dimensions.
+// The number of inputs of one output (fan_in) and of outputs of one input (fan_out). Throws for fewer than two dimensions.
 struct Fans {
   std::int64_t in, out;
 };
@@ -20,7 +20,7 @@ Fans fans_of(const Tensor& tensor);
 
 enum class FanMode { kFanIn, kFanOut };
 enum class Nonlinearity { kLinear, kSigmoid, kTanh, kRelu, kLeakyRelu };
-// What the nonlinearity takes away from the standard deviation; `parameter` is the slope of leaky_relu.
+// The factor that compensates for the effect of the nonlinearity on the standard deviation. `parameter` is the slope of leaky_relu.
 double calculate_gain(Nonlinearity nonlinearity, double parameter = 0.01);
 
 Tensor xavier_uniform_(const Tensor& tensor, double gain = 1);

@@ -1,4 +1,4 @@
-// Module: a part of a model. It owns parameters and buffers, has other modules as children, and is called like a function.
+// Module: a part of a model. It owns parameters and buffers, has other modules as children, and can be called like a function.
 //
 //   struct Mlp : nn::Module {
 //     nn::Linear hidden{784, 128}, out{128, 10};
@@ -25,8 +25,8 @@ namespace mindtorch::nn {
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 using StateDict = NamedTensors;
 
-// Not thread-safe, except that a module which is not being changed may be called by any number of threads. Not copied or moved: children
-// are known by address.
+// Not thread-safe, but any number of threads may call a module that is not being changed. It cannot be copied or moved, because parents
+// refer to their children by address.
 class Module {
  public:
   Module() = default;
@@ -34,7 +34,7 @@ class Module {
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
-  // What the module computes. Modules with other arguments have a forward() of their own and an operator() that goes through call().
+  // Computes the output. Modules with other arguments have their own forward() and an operator() that uses call().
   virtual Tensor forward(const Tensor& input);
   // forward() with hooks, recorded as an event if a session asks for modules.
   Tensor operator()(const Tensor& input);
@@ -42,7 +42,7 @@ class Module {
   // "Linear": the name of the class.
   std::string type_name() const;
 
-  // With those of children, each tensor once: "layers.0.weight".
+  // Including those of children, each tensor once: "layers.0.weight".
   TensorVector parameters() const;
   NamedTensors named_parameters() const;
   TensorVector buffers() const;
@@ -54,24 +54,24 @@ class Module {
 
   // Calls `function` with every module below this one, then with this one.
   void apply(const std::function<void(Module&)>& function);
-  // Modes of this module and all below it: dropout and batch norm behave differently while training.
+  // Sets the mode of this module and all modules below it. Dropout and batch norm behave differently while training.
   void train(bool on = true);
   void eval() { train(false); }
   bool is_training() const { return training_; }
-  // Moves or converts parameters, buffers and gradients where they are; tensors keep their identity. Only floating point is converted.
+  // Moves or converts parameters, buffers and gradients in place; tensors keep their identity. Only floating point types are converted.
   void to(Device device);
   void to(ScalarType dtype);
   void requires_grad_(bool requires_grad = true);
   void zero_grad(bool set_to_none = true);
 
-  // Parameters and persistent buffers by name; tensors share memory with the module's.
+  // Parameters and persistent buffers by name. The tensors share memory with the module.
   StateDict state_dict() const;
-  // Copies values into the module's tensors. Throws, naming every problem, before anything is copied; without `strict` missing and
-  // unexpected names are no problems.
+  // Copies values into the tensors of the module. Throws an error that names every problem before anything is copied. Without `strict`,
+  // missing and unexpected names are ignored.
   void load_state_dict(const StateDict& state, bool strict = true);
 
-  // A pre-hook may return other inputs (an empty vector: the same ones), a hook another output (undefined: the same one). The number is for
-  // remove_hook().
+  // A pre-hook may return other inputs (an empty vector: no change), and a hook another output (an undefined tensor: no change). Returns an
+  // id for remove_hook().
   using ForwardPreHook = std::function<TensorVector(Module&, const TensorVector& inputs)>;
   using ForwardHook = std::function<Tensor(Module&, const TensorVector& inputs, const Tensor& output)>;
   std::uint64_t register_forward_pre_hook(ForwardPreHook hook);
@@ -79,16 +79,16 @@ class Module {
   void remove_hook(std::uint64_t id);
 
  protected:
-  // Undefined tensors are remembered as absent. Returns the tensor, which requires a gradient from now on.
+  // An undefined tensor is registered as absent. Returns the tensor, which requires a gradient from now on.
   Tensor register_parameter(std::string name, Tensor parameter);
-  // A buffer that is not persistent is no part of state_dict().
+  // A buffer that is not persistent is not part of state_dict().
   Tensor register_buffer(std::string name, Tensor buffer, bool persistent = true);
   // A child that is a member of this object, or one that is shared.
   void register_module(std::string name, Module& child);
   void register_module(std::string name, std::shared_ptr<Module> child);
 
-  // forward(inputs) as a call of this module: hooks before and after, and the event. The result is a Tensor, or a tuple whose first element
-  // hooks see and replace.
+  // Calls forward(inputs) with the hooks before and after it, and records the event. The result is a Tensor, or a tuple whose first element
+  // is passed to hooks.
   template <class Forward>
   auto call(TensorVector inputs, const Forward& forward) -> std::invoke_result_t<const Forward&, const TensorVector&> {
     if (!is_observed()) return forward(inputs);
@@ -138,7 +138,7 @@ class Module {
   std::vector<Registered<ForwardHook>> hooks_;
   std::uint64_t next_hook_ = 1;
   bool training_ = true;
-  std::atomic<record::NameId> event_name_{0};  // "nn.Module: Linear_0"; found out when first needed
+  std::atomic<record::NameId> event_name_{0};  // "nn.Module: Linear_0"; set when it is first needed
 };
 
 }  // namespace mindtorch::nn

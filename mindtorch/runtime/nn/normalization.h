@@ -53,7 +53,7 @@ class GroupNorm : public Module {
 
 struct BatchNormOptions {
   double eps = 1e-5;
-  std::optional<double> momentum = 0.1;  // none: the running moments are averages over all batches
+  std::optional<double> momentum = 0.1;  // unset: the running moments are averages over all batches
   bool affine = true;
   bool track_running_stats = true;  // without, the moments of the batch are used in evaluation too
 };
@@ -65,7 +65,7 @@ class BatchNorm : public Module {
 
  protected:
   BatchNorm(std::int64_t num_features, const BatchNormOptions& norm, const TensorOptions& options);
-  // Throws if an input of so many dimensions is not for this module.
+  // Throws if the module does not accept an input of so many dimensions.
   virtual void check_dims(std::int64_t dims) const = 0;
 
  private:

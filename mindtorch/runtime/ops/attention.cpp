@@ -54,12 +54,12 @@ void check_attention(const Tensor& query, const Tensor& key, const Tensor& value
                 dtype_name(mask->dtype()), dtype_name(query.dtype()));
 }
 
-// What is added to the scores so that query i does not look at keys after i.
+// The mask that is added to the scores so that query i does not use keys after i.
 Tensor causal_bias(const Tensor& query, const Tensor& key) {
   return triu(full({query.size(-2), key.size(-2)}, kMinusInfinity, query.options()), 1);
 }
 
-// What a mask adds to the scores.
+// The values that a mask adds to the scores.
 Tensor bias_of(const Tensor& mask, const Tensor& query) {
   return mask.dtype() == kBool ? zeros(mask.sizes(), query.options()).masked_fill_(mask.logical_not(), kMinusInfinity) : mask;
 }

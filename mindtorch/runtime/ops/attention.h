@@ -6,10 +6,10 @@
 namespace mindtorch {
 
 struct AttentionOptions {
-  // Broadcast to [..., queries, keys]. bool: true may be looked at; floating point: added to the scores.
+  // Broadcast to [..., queries, keys]. In a bool mask, true includes a position; a floating point mask is added to the scores.
   Tensor attn_mask = {};
   double dropout_p = 0;
-  bool is_causal = false;                      // query i looks at keys 0 ... i; not together with attn_mask
+  bool is_causal = false;                      // query i uses keys 0 ... i; not together with attn_mask
   std::optional<double> scale = std::nullopt;  // 1 / sqrt(width) by default
 };
 

@@ -207,7 +207,7 @@ DimVector dims_around_channels(std::int64_t count) {
   return dims;
 }
 
-// A tensor with one element a channel, to be broadcast to a tensor of `dims` dimensions.
+// A tensor with one element per channel, to be broadcast to a tensor of `dims` dimensions.
 Tensor along_channels(const Tensor& parameter, std::int64_t dims) {
   if (!parameter.defined()) return parameter;
   DimVector sizes(static_cast<std::size_t>(dims), 1);

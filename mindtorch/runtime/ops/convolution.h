@@ -6,7 +6,7 @@
 namespace mindtorch {
 
 // `input` is [batch, channels, length] (conv1d) or [batch, channels, height, width] (conv2d), the batch may be missing; `weight` is
-// [out_channels, channels / groups, kernel...]. An undefined bias is none. One number stands for one in each dimension.
+// [out_channels, channels / groups, kernel...]. An undefined bias means no bias. One number stands for one in each dimension.
 Tensor conv1d(const Tensor& input, const Tensor& weight, const Tensor& bias = {}, IntArrayRef stride = 1, IntArrayRef padding = 0,
               IntArrayRef dilation = 1, std::int64_t groups = 1);
 Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias = {}, IntArrayRef stride = 1, IntArrayRef padding = 0,

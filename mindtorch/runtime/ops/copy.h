@@ -1,4 +1,4 @@
-// Copies and conversions: copy_, clone, contiguous, to, detach, and values on the host. Their methods on Tensor say the same.
+// Copies and conversions: copy_, clone, contiguous, to, detach, and values on the host. Tensor has methods of the same names.
 #pragma once
 
 #include "mindtorch/runtime/tensor.h"

@@ -1,4 +1,4 @@
-// New tensors. Options say type (default float32), device (default cpu) and requires_grad.
+// New tensors. The options are the type (default float32), the device (default cpu) and requires_grad.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@ Tensor empty(IntArrayRef sizes, const TensorOptions& options = {});  // not init
 Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options = {});
 Tensor zeros(IntArrayRef sizes, const TensorOptions& options = {});
 Tensor ones(IntArrayRef sizes, const TensorOptions& options = {});
-// Without a dtype, that of the number: int64, bool, or the default floating point type.
+// Without a dtype, the type is that of the number: int64, bool, or the default floating point type.
 Tensor full(IntArrayRef sizes, const Scalar& value, const TensorOptions& options = {});
 
 // Of the shape of `self`; type and device are those of `self` unless the options say otherwise.
@@ -34,7 +34,7 @@ Tensor tensor(const std::vector<T>& values, IntArrayRef sizes, const TensorOptio
 }
 Tensor scalar_tensor(const Scalar& value, const TensorOptions& options = {});
 
-// Host memory of the caller as a tensor, without a copy; `release` is called when the last tensor lets go of it.
+// Wraps host memory of the caller as a tensor without a copy. `release` is called when the last tensor that uses it is destroyed.
 Tensor from_blob(void* data, IntArrayRef sizes, ScalarType dtype, std::function<void()> release = {});
 
 }  // namespace mindtorch

@@ -20,12 +20,12 @@ Tensor scatter_add(const Tensor& self, std::int64_t dim, const Tensor& index, co
 Tensor tril(const Tensor& self, std::int64_t diagonal = 0);
 Tensor triu(const Tensor& self, std::int64_t diagonal = 0);
 
-// By tensors, one for each leading dimension: integers, or masks, which take as many dimensions as they have. An undefined one takes the
-// whole dimension. A mask is waited for.
+// Indexing by tensors, one for each leading dimension: integers, or masks, which cover as many dimensions as they have. An undefined tensor
+// selects the whole dimension. The call waits for the values of a mask.
 Tensor index(const Tensor& self, OptionalTensorList indices);
 Tensor index_put(const Tensor& self, OptionalTensorList indices, const Tensor& values, bool accumulate = false);
 Tensor index_put_(const Tensor& self, OptionalTensorList indices, const Tensor& values, bool accumulate = false);
-// The positions of elements that are not zero: a row for each, or a tensor for each dimension. Waits for them to be counted.
+// The positions of elements that are not zero: a row for each, or a tensor for each dimension. The call waits until they are counted.
 Tensor nonzero(const Tensor& self);
 TensorVector nonzero_numpy(const Tensor& self);
 // The elements where a mask is true, as one dimension.

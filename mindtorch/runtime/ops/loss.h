@@ -16,7 +16,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target
                                         Reduction reduction = Reduction::kMean);
 
 // `self`: log probabilities [batch, classes, ...] or [classes]; `target`: int64 class numbers without the dimension of classes. `weight`:
-// one number a class, or undefined. Targets equal to ignore_index do not count.
+// one number per class, or undefined. Targets equal to ignore_index do not count.
 Tensor nll_loss(const Tensor& self, const Tensor& target, const Tensor& weight = {}, Reduction reduction = Reduction::kMean,
                 std::int64_t ignore_index = -100);
 // The same for scores that are not normalised. Targets of the shape of `self` are probabilities instead of class numbers.

@@ -96,7 +96,7 @@ Tensor randn_like_kernel(const Tensor& self, DtypeOption type, LayoutOption, Dev
   return normal__op(empty_like(self, {.dtype = type, .device = device}), 0, 1, std::nullopt);
 }
 
-// What was there does not matter any more.
+// The old values of the tensor do not matter.
 struct OverwriteBackward {
   static constexpr std::string_view kName = "UniformBackward0";
   template <class... Args>

@@ -12,7 +12,7 @@ Tensor squeeze(const Tensor& self);
 Tensor squeeze(const Tensor& self, std::int64_t dim);
 Tensor unsqueeze(const Tensor& self, std::int64_t dim);
 Tensor flatten(const Tensor& self, std::int64_t start_dim = 0, std::int64_t end_dim = -1);
-// view() of a fresh result that nobody else will look at: not tracked as its view.
+// view() of a fresh result that is not used otherwise. It is not tracked as a view.
 Tensor unsafe_view(const Tensor& self, IntArrayRef sizes);
 
 // `grad` summed over the dimensions that a tensor of `sizes` was expanded in. Differentiable.

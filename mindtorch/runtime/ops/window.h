@@ -29,7 +29,7 @@ inline std::int64_t window_positions(std::int64_t in, std::int64_t kernel, std::
   return positions;
 }
 
-// out_h and out_w are computed. Throws if the numbers make no sense.
+// Computes out_h and out_w. Throws if the numbers are not consistent.
 inline cpu::Window make_window(const Pair& in, const Pair& kernel, const Pair& stride, const Pair& pad, const Pair& dilation,
                                const char* op, bool ceil_mode = false) {
   if (kernel.h <= 0 || kernel.w <= 0)

@@ -38,7 +38,7 @@ void Adam::move(const OptionMap& options, const Tensor& param, const Tensor& gra
     largest = state_tensor(state, "max_exp_avg_sq", make);
     largest.copy_(maximum(largest, square));
   }
-  // The averages start from zero; early on they are scaled up by what that takes away.
+  // The averages start from zero. The correction removes that bias from early steps.
   const auto steps = static_cast<double>(state.step);
   const double correction1 = 1 - std::pow(beta1, steps), correction2 = 1 - std::pow(beta2, steps);
   const Tensor divisor = largest.sqrt().div_(std::sqrt(correction2)).add_(options.at("eps"));

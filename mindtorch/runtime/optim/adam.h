@@ -19,7 +19,7 @@ class Adam : public Optimizer {
  protected:
   Adam(std::string_view name, std::vector<ParamGroup> groups, const AdamOptions& options);
   void update(const OptionMap& options, const Tensor& param, const Tensor& grad, ParamState& state) override;
-  // The step itself, once weight decay has been seen to.
+  // The step after weight decay was applied.
   static void move(const OptionMap& options, const Tensor& param, const Tensor& grad, ParamState& state);
 };
 
@@ -28,7 +28,7 @@ struct AdamWOptions {
   bool amsgrad = false, maximize = false;
 };
 
-// Weight decay shrinks the parameter itself.
+// Weight decay is applied to the parameter directly.
 class AdamW : public Adam {
  public:
   AdamW(TensorVector params, const AdamWOptions& options = {}) : AdamW(std::vector<ParamGroup>{{std::move(params)}}, options) {}

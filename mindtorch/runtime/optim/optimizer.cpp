@@ -1,4 +1,4 @@
-// What all optimizers share.
+// The base class of optimizers.
 #include "mindtorch/runtime/optim/optimizer.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Optimizer: changes parameters by their gradients. What all optimizers share: parameter groups, state, saving and loading.
+// Optimizer: changes parameters by their gradients. The base class has parameter groups, state, saving and loading.
 #pragma once
 
 #include <functional>
@@ -15,19 +15,19 @@ namespace mindtorch::optim {
 // Numbers by name: {"lr", 0.1}. Flags are 0 or 1.
 using OptionMap = std::map<std::string, double, std::less<>>;
 
-// Parameters that share their options. Options may be changed between steps (a schedule of learning rates does).
+// Parameters that share their options. Options may be changed between steps, as a schedule of learning rates does.
 struct ParamGroup {
   TensorVector params;
   OptionMap options = {};
 };
 
-// One parameter's: how many steps it has seen, and tensors by name ("momentum_buffer").
+// The state of one parameter: the number of its steps, and tensors by name ("momentum_buffer").
 struct ParamState {
   std::int64_t step = 0;
   std::map<std::string, Tensor, std::less<>> tensors;
 };
 
-// What state_dict() gives. Parameters are numbered through all groups; tensors share memory with the optimizer's.
+// The result of state_dict(). Parameters are numbered across all groups. The tensors share memory with the optimizer.
 struct OptimizerStateDict {
   struct Group {
     OptionMap options;
@@ -45,19 +45,19 @@ class Optimizer {
 
   // Updates every parameter that has a gradient. Recorded as "Optimizer.step#SGD.step".
   void step();
-  // The same after computing the loss again; returns it.
+  // Computes the loss again, then updates. Returns the loss.
   Tensor step(const std::function<Tensor()>& closure);
   // Recorded as "Optimizer.zero_grad#SGD.zero_grad".
   void zero_grad(bool set_to_none = true);
 
-  // Options that the group does not name are the optimizer's. Throws if a parameter is not a leaf or is in a group already, or an option is
-  // unknown.
+  // Options that the group does not name are those of the optimizer. Throws if a parameter is not a leaf or is in another group, or if an
+  // option is unknown.
   void add_param_group(ParamGroup group);
   std::vector<ParamGroup>& param_groups() { return groups_; }
 
   OptimizerStateDict state_dict() const;
-  // Takes the options as they are and copies the tensors, to the device of their parameters. Throws, and changes nothing, if the groups do
-  // not have the same sizes; a dictionary without groups and state is accepted and changes nothing.
+  // Takes over the options and copies the tensors to the devices of their parameters. Throws, and changes nothing, if the groups do not
+  // have the same sizes. A dictionary without groups and state is accepted and changes nothing.
   void load_state_dict(const OptimizerStateDict& dict);
 
  protected:
@@ -67,9 +67,9 @@ class Optimizer {
   // Changes one parameter; gradients are off.
   virtual void update(const OptionMap& options, const Tensor& param, const Tensor& grad, ParamState& state) = 0;
 
-  // The state's tensor of this name; made by `make` if there is none yet.
+  // The tensor of this name in the state. `make` creates it if it does not exist.
   static Tensor state_tensor(ParamState& state, std::string_view name, const std::function<Tensor()>& make);
-  // What most optimizers do first: the gradient's sign for maximize, and weight decay as part of the gradient.
+  // The first step of most optimizers: negates the gradient for maximize, and adds weight decay to it.
   static Tensor adjusted_gradient(const OptionMap& options, const Tensor& param, const Tensor& grad);
 
  private:
@@ -81,7 +81,7 @@ class Optimizer {
   record::NameId step_name_, zero_grad_name_;
 };
 
-// Throws unless the number is at least 0. `what` is as in "Invalid learning rate: -1".
+// Throws unless the number is at least 0. `what` is a part of the message: "learning rate" in "Invalid learning rate: -1".
 void check_not_negative(double value, std::string_view what);
 
 }  // namespace mindtorch::optim

@@ -15,7 +15,7 @@ struct ChannelShape {
   void map_addresses(const AddressMap&) {}
 };
 
-// y = (x - mean) * rstd * weight + bias, weight and bias (one element a channel) may be null.
+// y = (x - mean) * rstd * weight + bias; weight and bias (one element per channel) may be null.
 struct ChannelAffine {
   const void *weight, *bias;
   void map_addresses(const AddressMap& map) {

@@ -29,7 +29,7 @@ struct NllShape {
   enum class Reduction : std::uint8_t { kNone = 0, kMean = 1, kSum = 2 } reduction;
   void map_addresses(const AddressMap&) {}
 };
-// `out` is one number, or [batch, inner] without reduction; `total_weight` one number. `weight`, one number a class, may be null. Throws
+// `out` is one number, or [batch, inner] without reduction; `total_weight` one number. `weight`, one number per class, may be null. Throws
 // OutOfRange for a target that is not a class.
 void nll_loss(const NllShape& shape, void* out, void* total_weight, const void* in, const std::int64_t* target, const void* weight);
 // Into grad_in, which holds zeros.

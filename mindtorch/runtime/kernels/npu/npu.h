@@ -1,5 +1,5 @@
-// mindtorch::npu: what torch.npu offers besides tensors. Functions throw if there is no NPU, with what to install or set; the first two do
-// not.
+// mindtorch::npu: the functions of torch.npu. All except is_available(), device_count() and availability() throw if there is no NPU; the
+// error says what to install or set.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,18 @@ namespace mindtorch::npu {
 
 bool is_available();
 int device_count();
-// ok, or why not.
+// Ok, or the reason why there is no NPU.
 Status availability();
 
-// Chooses who provides NPUs, before the first use: "reference" is a device in software (as MINDTORCH_NPU=reference does). Throws
-// InvalidArgument for a name it does not know, Error if another provider is in use.
+// Chooses the provider of NPUs before the first use. "reference" is a device in software, as with MINDTORCH_NPU=reference. Throws
+// InvalidArgument for an unknown name, and Error if another provider is in use.
 void use_provider(std::string_view name);
-std::string provider_name();  // "" if there is none
+std::string provider_name();  // "" if there is no provider
 
-// Waits for all work given to the device. Throws if any of it failed.
+// Waits for all queued work of the device. Throws if any of it failed.
 void synchronize(Device device = kNPU);
 
-// Bytes. Allocated: by tensors; reserved: taken from the device, the cache included.
+// All in bytes. Allocated memory is held by tensors; reserved memory was taken from the device and includes the cache.
 std::int64_t memory_allocated(Device device = kNPU);
 std::int64_t max_memory_allocated(Device device = kNPU);
 std::int64_t memory_reserved(Device device = kNPU);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMaxDevices = 64;
 
-// Of one thread, by device; null: the default stream.
+// The current streams of one thread, by device; null: the default stream.
 struct CurrentStreams {
   std::array<StreamHandle, kMaxDevices> streams{};
 };
@@ -44,7 +44,7 @@ class NpuMemory final : public RawMemory {
   const Device device_;
 };
 
-// Streams of one device, made when first needed and never given back.
+// The streams of one device. They are created when they are first needed and never destroyed.
 class StreamPool {
  public:
   StreamHandle next(Provider& provider, Device device) {
@@ -69,7 +69,7 @@ StreamPool& pool_of(Device device) {
   return pools.at(device.index);
 }
 
-// Memory of one device. Never destroyed: tensors in static variables outlive everything.
+// The memory of one device. It is never destroyed, because tensors in static variables may outlive everything else.
 struct DeviceMemory {
   DeviceMemory(Provider& provider, Device device) : raw(provider, device), allocator(device, raw) {}
   NpuMemory raw;
@@ -108,7 +108,7 @@ void NpuBackend::copy(Device device, void* to, const void* from, std::size_t byt
     if (kind != CopyKind::kDeviceToDevice) provider.synchronize(stream);
     return;
   }
-  // The caller may change its memory at once: the device reads a copy, which goes away when the stream is past it.
+  // The caller may change its memory at once, so the device reads a copy, which is freed after the stream has read it.
   std::shared_ptr<std::byte[]> staged(new std::byte[bytes]);
   std::memcpy(staged.get(), from, bytes);
   provider.copy(stream, to, staged.get(), bytes, kind);
@@ -124,7 +124,7 @@ void register_npu_backend() {
 
 Provider& provider_of(Device device) {
   initialize_runtime();
-  device_backend(device);  // throws if there is none, or no such device
+  device_backend(device);  // throws if there is no NPU or no such device
   return *find_provider();
 }
 

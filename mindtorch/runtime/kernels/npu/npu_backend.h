@@ -5,22 +5,22 @@
 
 namespace mindtorch::npu {
 
-// Makes NPUs known to the runtime; part of initialize_runtime(), any number of times.
+// Registers NPUs with the runtime. initialize_runtime() calls it; further calls have no effect.
 void register_npu_backend();
 
-// The provider, for calls about `device`. Throws if there is none or the device does not exist.
+// The provider of `device`. Throws if there is no provider or the device does not exist.
 Provider& provider_of(Device device);
 CachingAllocator& allocator_of(Device device);
 
-// A stream of the device's pool of 32, each in turn. They live for ever.
+// The next stream of the device's pool of 32, in turn. These streams are never destroyed.
 StreamHandle next_stream_of_pool(Device device);
 
-// The stream that this thread's work on the device goes to: the default stream unless set.
+// The stream that receives this thread's work on the device: the default stream unless another was set.
 StreamHandle current_stream_handle(Device device);
 void set_current_stream_handle(Device device, StreamHandle stream);
-// From here on the work of `stream` runs after what `other` has been given so far.
+// Makes later work of `stream` wait for the work that was queued on `other` before this call.
 void make_wait(StreamHandle stream, StreamHandle other);
-// The current stream goes on only after all that the device has been given so far.
+// Makes the current stream wait for all work that was queued on the device before this call.
 void join_streams(Device device);
 
 }  // namespace mindtorch::npu

@@ -1,4 +1,4 @@
-// Who provides NPUs: a vendor's driver as the runtime uses it. Another one adds a file and a line in providers.cpp.
+// Provider: the interface through which the runtime uses a vendor's driver. A new provider is a file and a line in providers.cpp.
 #pragma once
 
 #include <cstddef>
@@ -18,24 +18,24 @@ struct EventObject;
 using StreamHandle = StreamObject*;
 using EventHandle = EventObject*;
 
-// Calls may be made from any thread. Failures are thrown as Error with the driver's words; work that failed is reported by the next call
-// that waits for its stream or gives it work, once.
+// Calls may be made from any thread. Failures are thrown as Error with the message of the driver. Failed work is reported once, by the next
+// call that waits for its stream or queues work on it.
 class Provider {
  public:
   virtual ~Provider() = default;
   virtual std::string_view name() const = 0;
-  // ok, or what the user can do about it.
+  // Ok, or a reason that the user can act on.
   virtual Status availability() = 0;
-  // The user asks for this provider by name: does what it needs to become available, if anything.
+  // Called when the user asks for this provider by name. Makes it available if it can.
   virtual void ask_for() {}
   virtual int device_count() = 0;
 
-  virtual void* allocate(int device, std::size_t bytes) = 0;  // null if there is no more
+  virtual void* allocate(int device, std::size_t bytes) = 0;  // null if the memory is used up
   virtual void release(void* address) noexcept = 0;           // waits for work that may use it
   virtual RawMemory::Amount memory(int device) = 0;
 
   virtual StreamHandle default_stream(int device) = 0;
-  virtual StreamHandle create_stream(int device) = 0;  // lives for ever
+  virtual StreamHandle create_stream(int device) = 0;  // never destroyed
   virtual int stream_id(StreamHandle stream) = 0;      // as in the device's activity records
   virtual bool is_idle(StreamHandle stream) = 0;
   virtual void synchronize(StreamHandle stream) = 0;
@@ -51,18 +51,18 @@ class Provider {
 
   // Host code as a kernel. A provider whose device cannot run host code registers its own kernels with the dispatcher and throws here.
   virtual void launch(StreamHandle stream, const char* kernel, DeviceBackend::Work work) = 0;
-  // Host memory must stay as it is until the stream has got there.
+  // Host memory must stay unchanged until the stream has executed the copy.
   virtual void copy(StreamHandle stream, void* to, const void* from, std::size_t bytes, DeviceBackend::CopyKind kind) = 0;
   virtual void zero(StreamHandle stream, void* to, std::size_t bytes) = 0;
-  // Host code that runs when the stream gets there; no activity of the device.
+  // Queues host code on the stream. It is not an activity of the device.
   virtual void call_host(StreamHandle stream, std::function<void()> function) = 0;
 };
 
-// All of them, in the order in which they are tried.
+// All providers, in the order in which they are tried.
 const std::vector<Provider*>& providers();
-// The first one that is available; from then on always that one. Null if there is none.
+// The first available provider, which stays the same from then on. Null if no provider is available.
 Provider* find_provider();
-// Why there is none, for the user.
+// The reason why no provider is available, for the user.
 std::string why_no_provider();
 
 }  // namespace mindtorch::npu

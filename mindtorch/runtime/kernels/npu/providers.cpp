@@ -1,4 +1,4 @@
-// The list of providers, and which one is used.
+// The list of providers, and the choice of the one in use.
 #include <atomic>
 
 #include "mindtorch/runtime/kernels/npu/provider.h"
@@ -7,7 +7,7 @@
 namespace mindtorch::npu {
 
 const std::vector<Provider*>& providers() {
-  // The reference device first: it is there only if somebody asked for it, and then it is what they want.
+  // The reference device comes first, because it is available only if the user asked for it.
   static const auto& all = *new std::vector<Provider*>{&reference_provider()};
   return all;
 }

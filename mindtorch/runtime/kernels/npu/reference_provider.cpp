@@ -1,4 +1,4 @@
-// The reference device's driver as a provider. Results become errors here.
+// The reference device's driver as a provider. It turns failed results into errors.
 #include "mindtorch/runtime/kernels/npu/reference_provider.h"
 
 #include <mutex>
@@ -21,7 +21,7 @@ void check(Result result, std::string_view where) {
   if (result != Result::kSuccess) throw_error(where, "{}", driver::describe(result));
 }
 
-// A failed stream says once what failed, then works again: the program may want to go on.
+// A failed stream reports its failure once and then works again, so that the program can continue.
 void check(Result result, driver::Stream* stream, std::string_view where) {
   if (result != Result::kKernelFailed) return check(result, where);
   const std::string text = driver::error_text(stream);
@@ -131,7 +131,7 @@ class ReferenceProvider final : public Provider {
   }
 
  private:
-  // The streams made here, to find out which of them failed.
+  // All streams that were created here, to find the ones that failed.
   class StreamList {
    public:
     void add(driver::Stream* stream) {

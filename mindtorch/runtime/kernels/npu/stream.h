@@ -10,11 +10,11 @@ namespace mindtorch::npu {
 
 class Event;
 
-// A handle; copies are the same stream.
+// A handle; copies refer to the same stream.
 class Stream {
  public:
-  // One of the device's pool of 32, each in turn. Memory that a stream uses may be reused by work of the stream it was allocated for as
-  // soon as the tensor is gone: wait for the stream before that.
+  // The next stream of the device's pool of 32, in turn. Memory may be reused by work of the stream it was allocated for as soon as its
+  // tensor is destroyed, so wait for other streams that use it before that.
   explicit Stream(Device device = kNPU);
   static Stream current(Device device = kNPU);
   static Stream default_of(Device device = kNPU);
@@ -25,7 +25,7 @@ class Stream {
   bool query() const;
   void synchronize() const;
   void wait_event(const Event& event) const;
-  // From here on this stream's work runs after what `other` has been given so far.
+  // Makes later work of this stream wait for the work that was queued on `other` before this call.
   void wait_stream(const Stream& other) const;
   Event record_event() const;
 
@@ -38,7 +38,7 @@ class Stream {
   StreamHandle handle_;
 };
 
-// A place on a stream. Copies are the same event.
+// A position on a stream. Copies refer to the same event.
 class Event {
  public:
   Event();
@@ -55,7 +55,7 @@ class Event {
   std::shared_ptr<EventObject> handle_;
 };
 
-// This thread's work on the stream's device goes to the stream, until the end of the scope.
+// A guard: until it is destroyed, this thread's work on the stream's device is queued on the stream.
 class StreamGuard {
  public:
   explicit StreamGuard(const Stream& stream);
