@@ -7,7 +7,7 @@
 #include "mindtorch/profiler/status.h"
 #include "mindtorch/record/hooks.h"
 #include "tests/profiler/names_of.h"
-#include "tests/reference_device/powered.h"
+#include "tests/support/powered.h"
 
 namespace mindtorch::profiler {
 namespace {

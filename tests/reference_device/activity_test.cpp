@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "mindtorch/reference_device/collector.h"
-#include "tests/reference_device/powered.h"
+#include "tests/support/powered.h"
 
 namespace mindtorch::reference_device {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-#include "tests/reference_device/powered.h"
+#include "tests/support/powered.h"
 
 namespace mindtorch::reference_device {
 namespace {

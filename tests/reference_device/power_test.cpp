@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "tests/reference_device/powered.h"
+#include "tests/support/powered.h"
 
 namespace mindtorch::reference_device {
 namespace {

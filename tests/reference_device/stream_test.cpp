@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/reference_device/powered.h"
+#include "tests/support/powered.h"
 
 namespace mindtorch::reference_device {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "mindtorch/base/error.h"
-#include "tests/reference_device/powered.h"
+#include "tests/support/powered.h"
 
 namespace mindtorch::reference_device {
 namespace {

@@ -1,8 +1,8 @@
 // The contract of a source, kept by the reference source on reference devices of several kinds.
 #include "mindtorch/reference_device/truth.h"
 #include "mindtorch/sources/reference/reference_source.h"
-#include "tests/reference_device/powered.h"
 #include "tests/sources/source_contract.h"
+#include "tests/support/powered.h"
 
 namespace mindtorch::sources {
 namespace {

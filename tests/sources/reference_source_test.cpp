@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "tests/reference_device/powered.h"
+#include "tests/support/powered.h"
 
 namespace mindtorch::sources {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "mindtorch/record/hooks.h"
 #include "mindtorch/sources/reference/reference_source.h"
-#include "tests/reference_device/powered.h"
+#include "tests/support/powered.h"
 
 namespace mindtorch::sources {
 namespace {
