@@ -1,4 +1,4 @@
-"""torch.profiler's API on a small tensor runtime of its own: `import mindtorch_v2 as torch`."""
+"""torch.profiler's API with a small tensor runtime: `import mindtorch_v2 as torch`."""
 
 # ruff: noqa: E402, F401  (names for users; what is imported last builds on what is imported first)
 
@@ -44,7 +44,7 @@ _LAZY = {"load": "serialization", "save": "serialization"}
 
 
 def __getattr__(name):
-    """What not every program needs is imported when it is first used."""
+    """Imports a submodule when it is first used."""
     if name in _SUBMODULES:
         return _importlib.import_module(f"{__name__}.{name}")
     if name in _LAZY:

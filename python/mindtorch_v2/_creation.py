@@ -44,7 +44,7 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
 
 
 def scalar_tensor(value, *, dtype=None, device=None, requires_grad=False):
-    """A tensor of one number and no dimensions; of the default type unless told otherwise."""
+    """A tensor of one number and no dimensions, by default of the default type."""
     return _ops["full"]((), value, dtype=dtype or _C.get_default_dtype(), device=device, requires_grad=requires_grad)
 
 
@@ -71,7 +71,7 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, device=N
 
 
 def bernoulli(input, p=None, *, generator=None):
-    """Ones with probability p; without p, the tensor itself holds the probabilities."""
+    """Ones with probability p. Without p, the elements of the tensor are the probabilities."""
     if p is not None:
         return _ops["empty_like"](input).bernoulli_(p, generator=generator)
     return (_ops["empty_like"](input).uniform_(generator=generator) < input).to(input.dtype)

@@ -1,4 +1,4 @@
-"""Functions that torch has and the dispatcher does not, made of ops; those that act on a tensor are its methods too."""
+"""Functions of torch that are made of other ops and not known to the dispatcher. Those with a tensor as first argument are methods too."""
 
 import math
 
@@ -69,7 +69,7 @@ def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 @_function
 def result_type(a, b):
-    """The type that an operation of the two has."""
+    """The type of the result of an operation with both."""
     return (_ops["empty_like"](a) * b).dtype if isinstance(a, Tensor) else (_ops["empty_like"](b) * a).dtype
 
 
@@ -87,12 +87,12 @@ def floor_divide(input, other):
 
 @_method
 def remainder(input, other):
-    """What floor_divide() leaves; it has the sign of the divisor."""
+    """The remainder of floor_divide(). It has the sign of the divisor."""
     return input - floor_divide(input, other) * other
 
 
 def _arithmetic_type(*values):
-    """The type of a result: that of the tensors together, or a floating point type if a number or a tensor is."""
+    """The type of a result: the common type of the tensors, or a floating point type if a number or a tensor is floating point."""
     kind = _dtypes["bool"]
     for value in values:
         if isinstance(value, Tensor):
@@ -124,7 +124,7 @@ def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
 
 @_method
 def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
-    """The variance; divided by n - 1 unless told otherwise."""
+    """The variance, by default divided by n - 1."""
     return _spread("var", input, dim, unbiased, keepdim, correction)
 
 
@@ -168,7 +168,7 @@ def unflatten(input, dim, sizes):
 
 @_method
 def movedim(input, source, destination):
-    """The dimensions with some of them somewhere else."""
+    """Moves dimensions to other positions."""
     source = [source] if isinstance(source, int) else list(source)
     destination = [destination] if isinstance(destination, int) else list(destination)
     source, destination = [d % input.dim() for d in source], [d % input.dim() for d in destination]
@@ -251,7 +251,7 @@ for _alias, _name in _ALIASES.items():
 
 
 def _operator(function):
-    """a // b and the like, where either may be the tensor."""
+    """Operators such as a // b, in which either operand may be the tensor."""
 
     def forward(self, other):
         return function(self, other) if isinstance(other, Tensor | int | float) else NotImplemented

@@ -1,4 +1,4 @@
-"""The command `mtprof` of an installed package: runs the program that travels in it."""
+"""The command `mtprof` of an installed package: runs the program inside the package."""
 
 import os
 import sys

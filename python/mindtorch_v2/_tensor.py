@@ -1,4 +1,4 @@
-"""What Tensor has besides its ops and what C++ gives it: conversions, backward, hooks, copies."""
+"""Methods of Tensor that are written in Python: conversions, backward, hooks, copies."""
 
 from mindtorch_v2 import _C
 from mindtorch_v2._C import Tensor
@@ -8,13 +8,13 @@ _dtypes = _C.dtypes
 
 
 class RemovableHandle:
-    """Takes a hook out again, by remove() or as context manager."""
+    """Removes a hook, by remove() or as a context manager."""
 
     def __init__(self, remove):
         self._remove = remove
 
     def remove(self):
-        """Takes the hook out; further calls do nothing."""
+        """Removes the hook. Further calls do nothing."""
         remove, self._remove = self._remove, None
         if remove is not None:
             remove()
@@ -40,7 +40,7 @@ def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=
 
 
 def register_hook(self, hook):
-    """Calls hook(grad) whenever the gradient of this tensor is computed; a tensor that it returns takes the gradient's place."""
+    """Calls hook(grad) whenever the gradient of this tensor is computed. A returned tensor replaces the gradient."""
     number = _C.register_hook(self, hook)
     return RemovableHandle(lambda: _C.remove_hook(self, number))
 
@@ -99,7 +99,7 @@ def numpy(self, *, force=False):
 
 
 def array(self, dtype=None, copy=None):
-    """What np.asarray(tensor) gives: the same memory where the type allows it."""
+    """The result of np.asarray(tensor), which shares the memory if the type allows it."""
     result = self.numpy()
     if dtype is not None and result.dtype != dtype:
         if copy is False:
@@ -162,7 +162,7 @@ def deepcopy(self, memo):
 
 
 def reduce_ex(self, protocol):
-    """Pickled as data; for files prefer torch.save, which nobody can hide code in."""
+    """Pickles the tensor as data. Prefer torch.save for files: loading such a file never runs code."""
     data = _C.bytes_of(self.detach().cpu().contiguous())
     return _rebuild, (type(self), data, tuple(self.shape), self.dtype, str(self.device), self.requires_grad)
 

@@ -94,7 +94,7 @@ def _nested(values, dims, indent, summarize, formatter):
 
 
 def _corners(tensor):
-    """The elements that a summary shows, and as many more that dimensions stay recognisable as long."""
+    """The elements that a summary shows, and one more in each long dimension, so that it can be recognised as long."""
     edge = options.edgeitems
     for d in range(tensor.dim()):
         if tensor.size(d) > 2 * edge:
@@ -110,7 +110,7 @@ def _flat(values, dims):
 
 
 def _shown(values, dims):
-    """The elements of a summary without the one that stands for the gap."""
+    """The elements of a summary without the one in the gap."""
     edge = options.edgeitems
     if dims == 0:
         return [values]

@@ -1,15 +1,15 @@
-"""The seed and the state of the default generator. All devices draw from it, so that a program gives the same numbers on each."""
+"""The seed and the state of the default generator. All devices share it, so that a program draws the same numbers on each device."""
 
 from mindtorch_v2._C import default_generator
 
 
 def manual_seed(seed):
-    """Starts the stream of random numbers anew; returns the generator."""
+    """Restarts the stream of random numbers. Returns the generator."""
     return default_generator.manual_seed(int(seed))
 
 
 def seed():
-    """Starts the stream at a place nobody can predict; returns the seed."""
+    """Restarts the stream with a random seed. Returns the seed."""
     return default_generator.seed()
 
 
@@ -19,10 +19,10 @@ def initial_seed():
 
 
 def get_rng_state():
-    """Where the stream is now, for set_rng_state()."""
+    """The current position of the stream, for set_rng_state()."""
     return default_generator.get_state()
 
 
 def set_rng_state(new_state):
-    """Goes on from a place that get_rng_state() gave."""
+    """Continues at a position that get_rng_state() returned."""
     default_generator.set_state(new_state)

@@ -35,7 +35,7 @@ def save(obj, f):
 
 
 def load(f, map_location=None, weights_only=True):
-    """Reads what save() wrote. `map_location` is the device for all tensors; by default each goes where it was."""
+    """Reads a file that save() wrote. `map_location` is the device for all tensors; by default each tensor keeps its device."""
     try:
         with zipfile.ZipFile(f) as archive:
             header = json.loads(archive.read(_ENTRY))

@@ -1,4 +1,4 @@
-"""CUDA devices: the embedded runtime computes on the CPU and on NPUs, so there are none."""
+"""CUDA devices. The embedded runtime computes on the CPU and on NPUs, so it has no CUDA devices."""
 
 __all__ = ["current_device", "device_count", "is_available", "is_initialized", "synchronize"]
 
@@ -19,10 +19,10 @@ def device_count():
 
 
 def current_device():
-    """There is none: RuntimeError."""
+    """Raises RuntimeError, because there is no device."""
     raise RuntimeError("the embedded runtime has no CUDA devices")
 
 
 def synchronize(device=None):
-    """There is nothing to wait for: RuntimeError, as in torch without CUDA."""
+    """Raises RuntimeError, as torch without CUDA does."""
     raise RuntimeError("the embedded runtime has no CUDA devices")

@@ -1,4 +1,4 @@
-"""Modules: parameters and what is computed with them."""
+"""Modules: layers with parameters."""
 
 from mindtorch_v2.nn import functional, init, utils
 from mindtorch_v2.nn.activation import (

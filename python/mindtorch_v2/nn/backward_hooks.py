@@ -1,4 +1,4 @@
-"""Full backward hooks: a module's inputs and outputs are watched on their way through the graph."""
+"""Full backward hooks: functions in the graph before and after a module collect the gradients of its inputs and outputs."""
 
 from mindtorch_v2._C import Tensor
 from mindtorch_v2.autograd.function import Function

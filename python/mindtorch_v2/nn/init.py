@@ -1,4 +1,4 @@
-"""Initial values of parameters. All functions write to the tensor they are given, and return it."""
+"""Initial values of parameters. All functions write to their argument and return it."""
 
 import math
 
@@ -6,7 +6,7 @@ from mindtorch_v2.autograd.grad_mode import no_grad
 
 
 def calculate_gain(nonlinearity, param=None):
-    """What a nonlinearity takes away from the standard deviation."""
+    """The factor that compensates for the effect of a nonlinearity on the standard deviation."""
     if nonlinearity in ("linear", "conv1d", "conv2d", "conv3d", "sigmoid"):
         return 1
     if nonlinearity == "tanh":
@@ -41,7 +41,7 @@ def normal_(tensor, mean=0.0, std=1.0, generator=None):
 
 
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
-    """Normal, drawn again where it is not between a and b."""
+    """Normal, with values outside of [a, b] drawn again."""
     with no_grad():
         tensor.normal_(mean, std, generator=generator)
         while True:
@@ -52,7 +52,7 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
 
 
 def constant_(tensor, val):
-    """All the same."""
+    """Sets all elements to the same value."""
     with no_grad():
         return tensor.fill_(val)
 

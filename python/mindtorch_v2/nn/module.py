@@ -1,4 +1,4 @@
-"""Module: the base of everything that has parameters."""
+"""Module: the base class of everything that has parameters."""
 
 import itertools
 from collections import OrderedDict, namedtuple
@@ -14,7 +14,7 @@ _module_call_hook = None
 
 
 class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
-    """What load_state_dict() did not find, and what it did not know."""
+    """The missing and the unexpected names that load_state_dict() found."""
 
     __slots__ = ()
 
@@ -37,7 +37,7 @@ class Module(ModuleTree):
         fields["_backward_hooks"] = OrderedDict()
 
     def forward(self, *args, **kwargs):
-        """What the module computes; every subclass says."""
+        """Computes the output. Every subclass defines it."""
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     # ---- calls ----
@@ -76,19 +76,19 @@ class Module(ModuleTree):
         return output if watch is None else watch.watch_outputs(output)
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
-        """Calls hook(module, args) before forward; what it returns replaces the arguments."""
+        """Calls hook(module, args) before forward. Its result replaces the arguments."""
         return _add_hook(self._forward_pre_hooks, (hook, with_kwargs), prepend)
 
     def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False):
-        """Calls hook(module, args, output) after forward; what it returns replaces the output."""
+        """Calls hook(module, args, output) after forward. Its result replaces the output."""
         return _add_hook(self._forward_hooks, (hook, with_kwargs), prepend)
 
     def register_full_backward_hook(self, hook, prepend=False):
-        """Calls hook(module, grad_input, grad_output) when gradients of the inputs have been computed; what it returns replaces them."""
+        """Calls hook(module, grad_input, grad_output) when the gradients of the inputs are known. Its result replaces them."""
         return _add_hook(self._backward_hooks, hook, prepend)
 
     def register_full_backward_pre_hook(self, hook, prepend=False):
-        """Calls hook(module, grad_output) before gradients are computed; what it returns replaces them."""
+        """Calls hook(module, grad_output) before gradients are computed. Its result replaces them."""
         return _add_hook(self._backward_pre_hooks, hook, prepend)
 
     # ---- modes ----
@@ -171,7 +171,7 @@ class Module(ModuleTree):
     # ---- state ----
 
     def state_dict(self, *, destination=None, prefix="", keep_vars=False):
-        """Parameters and persistent buffers by name; they share memory with the module's."""
+        """Parameters and persistent buffers by name. They share memory with the module."""
         destination = OrderedDict() if destination is None else destination
         for name, tensor in itertools.chain(self._parameters.items(), self._buffers.items()):
             if tensor is not None and name not in self._non_persistent_buffers:
@@ -182,7 +182,7 @@ class Module(ModuleTree):
         return destination
 
     def load_state_dict(self, state_dict, strict=True, assign=False):
-        """Copies values by name. With strict, names must be the same on both sides; sizes must always. Nothing is changed on error."""
+        """Copies values by name. Sizes must agree; with strict, names must agree too. An error changes nothing."""
         own = self.state_dict(keep_vars=True)
         missing = [name for name in own if name not in state_dict]
         unexpected = [name for name in state_dict if name not in own]
@@ -214,7 +214,7 @@ class Module(ModuleTree):
     # ---- text ----
 
     def extra_repr(self):
-        """What stands between the parentheses, besides children."""
+        """The text between the parentheses of repr(), without the children."""
         return ""
 
     def _get_name(self):

@@ -1,4 +1,4 @@
-"""The tree that a module is part of: its parameters, buffers and children, and the way through them."""
+"""The tree of a module: its parameters, buffers and children, and iteration over them."""
 
 from mindtorch_v2._C import Tensor
 from mindtorch_v2.nn.parameter import Buffer, Parameter
@@ -77,7 +77,7 @@ class ModuleTree:
             raise KeyError(f'{kind} name can\'t be empty string ""')
 
     def register_parameter(self, name, param):
-        """The same as assigning an attribute; None makes a name without a parameter."""
+        """The same as assigning an attribute. None registers a name without a parameter."""
         self._check_name(name, "parameter")
         if hasattr(self, name) and name not in self._parameters:
             raise KeyError(f"attribute '{name}' already exists")
@@ -86,7 +86,7 @@ class ModuleTree:
         self._parameters[name] = param
 
     def register_buffer(self, name, tensor, persistent=True):
-        """A tensor that belongs to the module but is not trained; in the state dict unless persistent is False."""
+        """Adds a tensor that is not trained. It is part of the state dict unless persistent is False."""
         self._check_name(name, "buffer")
         if hasattr(self, name) and name not in self._buffers:
             raise KeyError(f"attribute '{name}' already exists")
@@ -193,7 +193,7 @@ class ModuleTree:
 
 
 def _forget(module, name, kinds):
-    """Takes a name out of the places it may be in, before it is given anew in another."""
+    """Removes a name from all other tables, before it is registered in one."""
     fields = module.__dict__
     fields.pop(name, None)
     for kind in kinds:

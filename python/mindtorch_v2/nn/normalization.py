@@ -79,7 +79,7 @@ class GroupNorm(Module):
 
 
 class _BatchNorm(Module):
-    """What batch norms of all dimensions share; subclasses say which inputs they take."""
+    """The base class of batch norms. Subclasses say which inputs they accept."""
 
     dims = ()
 
@@ -96,14 +96,14 @@ class _BatchNorm(Module):
         self.register_buffer("num_batches_tracked", batches)
 
     def reset_running_stats(self):
-        """Forgets the statistics."""
+        """Resets the statistics."""
         if self.track_running_stats:
             self.running_mean.zero_()
             self.running_var.fill_(1)
             self.num_batches_tracked.zero_()
 
     def reset_parameters(self):
-        """Weights become 1 and biases 0, and the statistics are forgotten."""
+        """Sets weights to 1 and biases to 0, and resets the statistics."""
         self.reset_running_stats()
         _reset(self)
 

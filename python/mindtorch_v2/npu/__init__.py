@@ -1,4 +1,4 @@
-"""NPUs: Ascend devices, or a software device where MINDTORCH_NPU=reference asks for it. Functions that need an NPU say what is missing."""
+"""NPUs: Ascend devices, or a software device with MINDTORCH_NPU=reference. A function that needs an NPU says in its error what is missing."""
 
 from mindtorch_v2 import _C
 from mindtorch_v2._C._npu import (
@@ -92,14 +92,14 @@ def set_device(device):
 
 
 def get_device_name(device=None):
-    """Who provides the device, and its number."""
+    """The provider of the device, and its number."""
     index = _index(device)
     _check(index)
     return f"{provider_name()} NPU {index}"
 
 
 class device:
-    """A block that uses device 0, the only current device there is."""
+    """A block that uses device 0, which is always the current device."""
 
     def __init__(self, device):
         self._device = device
@@ -112,7 +112,7 @@ class device:
 
 
 class stream:
-    """The block's work goes to a stream; None changes nothing."""
+    """Queues the work of a block on a stream. None changes nothing."""
 
     def __init__(self, stream):
         self._stream = stream

@@ -4,7 +4,7 @@ from mindtorch_v2.optim.optimizer import RuntimeOptimizer, check_not_negative, r
 
 
 class SGD(RuntimeOptimizer):
-    """Stochastic gradient descent, with momentum if asked for."""
+    """Stochastic gradient descent, optionally with momentum."""
 
     _core_name = "SGD"
     _option_names = frozenset({"lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize"})
@@ -97,7 +97,7 @@ class Adam(_AdamBase):
 
 
 class AdamW(_AdamBase):
-    """Adam whose weight decay shrinks the parameters themselves."""
+    """Adam with weight decay that is applied to the parameters directly."""
 
     _core_name = "AdamW"
 

@@ -6,7 +6,7 @@ from mindtorch_v2.optim.schedule import LRScheduler
 
 
 class OneCycleLR(LRScheduler):
-    """Up to max_lr and down far below the start, once; momentum the other way round."""
+    """Raises the learning rate to max_lr and then lowers it far below the start, once. Momentum moves in the opposite direction."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class OneCycleLR(LRScheduler):
 
 
 def _for_groups(name, groups, value):
-    """One value for each group; a single one is for all."""
+    """One value for each group. A single value is used for all groups."""
     if not isinstance(value, list | tuple):
         return [value] * len(groups)
     if len(value) != len(groups):

@@ -1,4 +1,4 @@
-"""Optimizer: what all optimizers share, and the base of those whose arithmetic is the runtime's."""
+"""Optimizer, the base class of all optimizers, and the base class of those that the runtime implements in C++."""
 
 from collections import defaultdict
 
@@ -9,7 +9,7 @@ from mindtorch_v2.autograd.grad_mode import enable_grad
 
 
 class _Required:
-    """Stands for an option that must be given."""
+    """Marks an option that must be given."""
 
     def __repr__(self):
         return "<required parameter>"
@@ -49,7 +49,7 @@ class Optimizer:
         self.state = defaultdict(dict)
 
     def add_param_group(self, param_group):
-        """Adds parameters with options of their own; those it does not name are the optimizer's."""
+        """Adds parameters with their own options. Options that the group does not name are those of the optimizer."""
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         params = param_group["params"]
@@ -79,7 +79,7 @@ class Optimizer:
                 raise ValueError("some parameters appear in more than one parameter group")
 
     def _add_core_group(self, group):
-        """For optimizers whose arithmetic is the runtime's."""
+        """Called by optimizers that the runtime implements."""
 
     def step(self, closure=None):
         """Changes the parameters by their gradients."""
@@ -100,7 +100,7 @@ class Optimizer:
     # ---- hooks ----
 
     def register_step_pre_hook(self, hook):
-        """Calls hook(optimizer, args, kwargs) before each step; what it returns replaces the arguments."""
+        """Calls hook(optimizer, args, kwargs) before each step. Its result replaces the arguments."""
         return self._add_hook("step_pre", hook)
 
     def register_step_post_hook(self, hook):
@@ -189,7 +189,7 @@ def _recorded_step(step):
 
 
 class RuntimeOptimizer(Optimizer):
-    """An optimizer of the runtime: options are Python's, state and arithmetic are C++'s."""
+    """An optimizer of the runtime: options are kept in Python, state and arithmetic in C++."""
 
     def _init_state(self):
         self._core = None
@@ -225,7 +225,7 @@ class RuntimeOptimizer(Optimizer):
 
     @property
     def state(self):
-        """State of each parameter that has been changed; tensors share memory with the optimizer's, the step is a copy."""
+        """The state of each parameter that was changed. Tensors share memory with the optimizer; the step is a copy."""
         params = [p for group in self.param_groups for p in group["params"]]
         return {params[number]: self._own_state(*state) for number, state in self._core.state().items()}
 
@@ -241,7 +241,7 @@ class RuntimeOptimizer(Optimizer):
         self._core.load_state(loaded)
 
     def __getstate__(self):
-        """Copied and pickled with its state; hooks stay behind."""
+        """Copied and pickled with its state, but without its hooks."""
         return {"defaults": self.defaults, "param_groups": self.param_groups, "state": self.state_dict()["state"]}
 
     def __setstate__(self, saved):
@@ -265,7 +265,7 @@ def check_not_negative(value, what):
 
 
 def refuse(**options):
-    """Options of torch that make no sense here are refused unless they have their default."""
+    """Refuses options of torch that have no meaning here, unless they have their default."""
     for name, value in options.items():
         if value:
             raise NotImplementedError(f"{name}={value!r} is not supported: steps are always computed one parameter at a time, in C++")

@@ -1,4 +1,4 @@
-"""What all schedules of learning rates share."""
+"""The base class of learning rate schedules."""
 
 import warnings
 
@@ -6,7 +6,7 @@ from mindtorch_v2.optim.optimizer import Optimizer
 
 
 class LRScheduler:
-    """Sets the learning rates of an optimizer's groups; step() goes on to the next epoch. Subclasses define get_lr()."""
+    """Sets the learning rates of an optimizer's groups. step() advances to the next epoch. Subclasses define get_lr()."""
 
     def __init__(self, optimizer, last_epoch=-1):
         if not isinstance(optimizer, Optimizer):
@@ -30,7 +30,7 @@ class LRScheduler:
         self._is_initial = False
 
     def _watch_order(self):
-        """Counts the optimizer's steps, to warn if the schedule goes ahead of the first one."""
+        """Counts the optimizer's steps, to warn if the schedule advances before the first one."""
         self._count = {"steps": 0}
         count = self._count
         self.optimizer.register_step_post_hook(lambda *_: count.__setitem__("steps", count["steps"] + 1))
@@ -44,7 +44,7 @@ class LRScheduler:
         return self._last_lr
 
     def step(self, epoch=None):
-        """Goes on to the next epoch, or to one that is named."""
+        """Advances to the next epoch, or to the given one."""
         if self._steps_seen == 1 and self._count["steps"] == 0:
             warnings.warn(
                 "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you should call them in the "
@@ -70,9 +70,9 @@ class LRScheduler:
     _NOT_SAVED = ("optimizer", "_count", "_is_initial", "_steps_seen")
 
     def state_dict(self):
-        """Everything but the optimizer."""
+        """The state of the schedule, without the optimizer."""
         return {name: value for name, value in self.__dict__.items() if name not in self._NOT_SAVED}
 
     def load_state_dict(self, state_dict):
-        """Goes on where state_dict() was taken."""
+        """Restores the state that state_dict() returned."""
         self.__dict__.update(state_dict)

@@ -4,7 +4,7 @@ import ctypes
 
 
 class Annotations:
-    """Puts a class in the place of torch's while a session records; where torch's own profiler runs too, torch's does the work."""
+    """Replaces torch's class while a session records. While torch's own profiler runs too, the replacement calls torch's class."""
 
     def __init__(self, calls: ctypes.CDLL):
         self._open = calls.mindtorch_torch_open_scope
@@ -39,7 +39,7 @@ def _class_instead_of(original, open_scope, close_scope):
     from torch.autograd import _profiler_enabled
 
     class RecordFunctionFast:
-        """As torch's _RecordFunctionFast, recorded by us."""
+        """The replacement of torch's _RecordFunctionFast that we record."""
 
         def __init__(self, name, *args, **keywords):
             values = keywords.get("keyword_values") or (args[1] if len(args) > 1 else {})

@@ -18,7 +18,7 @@ class BuildError(Exception):
 
 
 def build(say: Callable[[str], None] = lambda line: None) -> Path:
-    """Compiles and links the bridge and puts it where profiles look for it. Raises BuildError."""
+    """Compiles and links the bridge, and stores it where profiles look for it. Raises BuildError."""
     torch = _torch()
     target = layout.bridge_path(torch)
     say(f"Building the bridge to PyTorch {torch.__version__} with {_compiler()}")
@@ -28,13 +28,13 @@ def build(say: Callable[[str], None] = lambda line: None) -> Path:
 
 
 def build_if_needed() -> Path:
-    """As build(), unless the bridge for this torch and these sources is there."""
+    """Does the same as build(), unless the bridge for this torch and these sources exists."""
     path = layout.bridge_path(_torch())
     return path if path.exists() else build()
 
 
 def compile_library(sources: list[Path], target: Path) -> None:
-    """Makes a shared library of sources that use torch's and our headers. It appears whole or not at all. Raises BuildError."""
+    """Makes a shared library from sources that use torch's and our headers. It appears whole or not at all. Raises BuildError."""
     torch, compiler = _torch(), _compiler()
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:

@@ -1,4 +1,4 @@
-"""Where the parts of the bridge are: its sources, our headers and library, and the built bridges of this user."""
+"""The locations of the bridge: its sources, our headers and library, and the built bridges of this user."""
 
 import hashlib
 import os
@@ -19,7 +19,7 @@ def _checkout() -> Path | None:
 
 
 def include_folders() -> list[Path]:
-    """Where our headers are found: those of the bridge come with its sources."""
+    """The folder of our headers. Those of the bridge come with its sources."""
     root = _checkout()
     return [root] if root else [_HERE / "sources", _HERE.parent / "include"]
 
@@ -46,7 +46,7 @@ def recorder_library() -> Path:
 
 @cache
 def digest(torch) -> str:
-    """Changes with everything that a bridge depends on: a bridge of another digest must not be loaded.
+    """A digest of everything that a bridge depends on. A bridge with another digest must not be loaded.
 
     That is what is compiled and how, the name under which the recorder is found, and the very build of torch: two may have one version.
     """
@@ -62,7 +62,7 @@ def digest(torch) -> str:
 
 
 def cache_folder() -> Path:
-    """Built bridges, one folder a release of torch; MINDTORCH_TORCH_BRIDGE_DIR says where else they are to be."""
+    """The folder of built bridges, with one folder per release of torch. MINDTORCH_TORCH_BRIDGE_DIR names another one."""
     chosen = os.environ.get("MINDTORCH_TORCH_BRIDGE_DIR")
     if chosen:
         return Path(chosen)
@@ -70,10 +70,10 @@ def cache_folder() -> Path:
 
 
 def bridge_path(torch) -> Path:
-    """Where the bridge for this torch and these sources is, once it is built: what lies there is never out of date."""
+    """The place of the bridge for this torch and these sources. A file in this place is never out of date."""
     return cache_folder() / f"torch-{torch.__version__}" / digest(torch) / LIBRARY_NAME
 
 
 def built_versions() -> list[str]:
-    """Releases of torch that a bridge has been built for, of whatever sources."""
+    """Releases of torch for which a bridge was built, from any version of the sources."""
     return sorted({path.parents[1].name.removeprefix("torch-") for path in cache_folder().glob(f"torch-*/*/{LIBRARY_NAME}")})

@@ -8,11 +8,11 @@ from mindtorch_v2.torch_bridge.sessions import SessionHooks
 
 
 class NotUsableError(Exception):
-    """Why the bridge cannot be used, and what to do about it."""
+    """The reason why the bridge cannot be used, and what to do about it."""
 
 
 class Library:
-    """The loaded bridge; stays for the life of the process, because torch may call it until the end."""
+    """The loaded bridge. It is never unloaded, because torch may call it until the process ends."""
 
     def __init__(self, path: Path, torch_version: str):
         self.path = path
@@ -46,7 +46,7 @@ def _why_missing(version: str) -> str:
 
 
 def _check_release(built_for: str, torch_version: str) -> None:
-    """A bridge that lies in the wrong folder must not call into another torch."""
+    """Checks that a bridge in the wrong folder does not call another torch."""
     release = torch_version.partition("+")[0]
     if not release.startswith(built_for):
         raise NotUsableError(f"the bridge was built for PyTorch {built_for}, this is {release}; rebuild it: {layout.BUILD_COMMAND}")

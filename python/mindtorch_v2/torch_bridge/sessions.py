@@ -1,4 +1,4 @@
-"""What has to be set in torch's Python half while a session records: annotations of compiled code, and calls of modules."""
+"""The hooks in torch's Python code while a session records: annotations of compiled code, and calls of modules."""
 
 import ctypes
 import sys
@@ -10,7 +10,7 @@ _WANTS_MODULES = 1 << 5  # record::kModules
 
 
 class SessionHooks:
-    """Listens to the recorder. Sessions may start and stop on any thread, one at a time."""
+    """A listener of the recorder. Sessions may start and stop on any thread, one at a time."""
 
     def __init__(self, calls: ctypes.CDLL):
         self._annotations = Annotations(calls)

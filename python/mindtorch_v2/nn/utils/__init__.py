@@ -1,4 +1,4 @@
-"""What is done to the parameters of a whole model."""
+"""Functions for all parameters of a model."""
 
 from mindtorch_v2 import _C
 from mindtorch_v2._C import Tensor
@@ -12,12 +12,12 @@ def _list(parameters):
 
 
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
-    """Scales all gradients down so that their norm together is at most max_norm; returns what it was."""
+    """Scales all gradients so that their common norm is at most max_norm. Returns the norm before."""
     return _C.clip_grad_norm_(_list(parameters), float(max_norm), float(norm_type), error_if_nonfinite)
 
 
 def clip_grad_value_(parameters, clip_value, foreach=None):
-    """Cuts all elements of gradients off at -clip_value and clip_value."""
+    """Limits all elements of gradients to [-clip_value, clip_value]."""
     with no_grad():
         for parameter in _list(parameters):
             if parameter.grad is not None:
@@ -30,7 +30,7 @@ def parameters_to_vector(parameters):
 
 
 def vector_to_parameters(vec, parameters):
-    """Writes a vector of parameters_to_vector() back."""
+    """Copies a vector from parameters_to_vector() back into the parameters."""
     at = 0
     with no_grad():
         for parameter in parameters:
