@@ -1,5 +1,5 @@
-// What answers and files cost: key averages, Chrome and Perfetto traces, reading a Chrome trace, and how that grows with the number of
-// events. With --trace FILE it measures the same questions on that trace and prints one JSON object, for answers.py to compare with torch.
+// The cost of answers and files: key averages, Chrome and Perfetto traces, reading a Chrome trace, and how it grows with the number of
+// events. With --trace FILE it measures the same on that trace and prints one JSON object, which answers.py compares with torch.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ constexpr std::size_t kFew = 100'000, kMany = 10'000'000;
 constexpr std::uintmax_t kTraceBytes = 200'000'000;
 constexpr int kRounds = 9;
 
-// A folder in memory where there is one, so that no disk is measured.
+// A folder in memory if possible, so that the disk is not measured.
 class Folder {
  public:
   Folder() {
@@ -87,7 +87,7 @@ double average_seconds(const trace::Recording& recording) {
   });
 }
 
-// Writers make a new file: replacing one, a large part of the time would go into giving back the memory of the old one.
+// Writers make a new file. If they replaced one, freeing the memory of the old file would take a large part of the time.
 double write_seconds(const trace::Recording& recording, const std::string& path) {
   fs::remove(path);
   return seconds([&] { exporter::write_chrome_trace(recording, path); });
@@ -162,7 +162,7 @@ void measure_reading(const Folder& folder) {
                 .note = fmt::format("{:.0f} MB into a recording", megabytes)});
 }
 
-// Time an event for averages and a Chrome trace, with many events over with few.
+// The time per event of averages and a Chrome trace: many events compared with few events.
 void measure_growth(const Folder& folder) {
   const auto per_event = [&](const trace::Recording& recording) {
     const double total = average_seconds(recording) + write_seconds(recording, folder / "growth.json");

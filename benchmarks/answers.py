@@ -41,7 +41,7 @@ def train(torch, steps):
 
 
 def export_time(prof, path):
-    """Of a new file, as on our side: to replace one costs the time to give back its memory."""
+    """Times the export of a new file, as on our side. Replacing a file also costs the time to free its memory."""
     path.unlink(missing_ok=True)
     return timed(lambda: prof.export_chrome_trace(str(path)))
 

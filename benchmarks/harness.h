@@ -1,5 +1,5 @@
-// How benchmarks compare: ours and its peer (or its floor) take turns in one run, so that both meet the same weather, and medians are
-// reported, so that a disturbed round does not count.
+// How benchmarks compare: our code and its peer (or its floor) take turns in one run, so that both run under the same conditions. Medians
+// are reported, so that a disturbed round does not count.
 //
 //   using namespace mindtorch::benchmarks;
 //   const Comparison c = compare([] { return ns_per_op(1'000'000, ours); }, [] { return ns_per_op(1'000'000, floor); });
@@ -46,7 +46,7 @@ double ns_per_op(std::int64_t count, Op&& op) {
   return elapsed.count() / static_cast<double>(count);
 }
 
-// As ns_per_op(), but of the thread's own CPU time: for work that never waits, and machines that do other work too.
+// As ns_per_op(), but in CPU time of the thread. It suits work that never waits, on machines that also do other work.
 template <class Op>
 double cpu_ns_per_op(std::int64_t count, Op&& op) {
   const auto now = [] {
@@ -83,7 +83,7 @@ struct Comparison {
   double ratio = 0;  // median of ours/peer of each round: steadier than the ratio of the medians
 };
 
-// Reads the comparison of two alternatives off their rounds.
+// Compares two alternatives by their rounds.
 inline Comparison comparison_of(const std::vector<std::vector<double>>& rounds, std::size_t ours, std::size_t peer) {
   std::vector<double> our_values, peer_values, ratios;
   for (const std::vector<double>& round : rounds) {

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(os.environ["MINDTORCH_BUILD_DIR"]) / "python"))
 ROUNDS = 11
 SCOPES = 20_000
 STEPS = 30
-REPEATS = 2  # of a measurement in a round; the least counts, as nothing makes a step faster than it is
+REPEATS = 2  # of a measurement in a round; the smallest counts, because disturbances only make a step slower
 EVENTS = 250_000
 PROFILES = 1_000
 IDLE_HOOKS = 300_000_000
@@ -197,7 +197,7 @@ def cost_of_an_idle_hook():
 
 
 def measure_idle_step(ours):
-    """There is no build without hooks: what they take is the number of events of a step times what an idle hook takes."""
+    """There is no build without hooks. Their cost is the number of events of a step times the cost of an idle hook."""
     step = training_step(ours)
     events = events_of_step(ours, step, {})
     step_ns = statistics.median(timed_after_one(step) for _ in range(ROUNDS))
@@ -251,7 +251,7 @@ def main():
 
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
-    gc.disable()  # a collection in the middle of a measurement is somebody else's garbage
+    gc.disable()  # a collection during a measurement would count the garbage of other code
     measure_scopes(mindtorch_v2, torch)
     measure_dispatch_hooks(mindtorch_v2)
     measure_ops(mindtorch_v2, torch)

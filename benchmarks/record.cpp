@@ -1,6 +1,6 @@
-// What recording costs: a scope of each kind against the floor (two reads of the hardware counter and one 32-byte store into recycled
-// memory, in the same loop), and what a session costs when it stops. The instruction counts are taken by record.py, which runs this program
-// under callgrind.
+// The cost of recording: a scope of each kind compared with the floor (two reads of the hardware counter and one 32-byte store into
+// recycled memory, in the same loop), and the cost of stopping a session. record.py runs this program under callgrind for the instruction
+// counts.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,7 +36,7 @@ class BareClock : public Clock {
 
 const NameId op_name = intern("aten::add");
 
-// The floor. One chunk a thread, written over and over.
+// The floor: one chunk per thread, written again and again.
 double floor_pairs(std::int64_t count) {
   constexpr std::size_t kSlots = (std::size_t{128} << 10) / sizeof(Slot);
   alignas(64) thread_local static Slot chunk[kSlots];
@@ -89,7 +89,7 @@ std::unique_ptr<Session> started(SessionOptions options) {
   return session;
 }
 
-// A number for something that was not done is worth nothing.
+// Checks that the measured work was done.
 void expect(bool recorded, std::string_view name) {
   if (!recorded) throw std::runtime_error(fmt::format("{}: the events are not in the recording", name));
 }
@@ -151,7 +151,7 @@ void two_threads() {
                 .note = "the slower of two threads"});
 }
 
-// Every round records into memory the process has not touched: the rounds run in children, which start from the same small process.
+// Every round records into memory that the process has not touched. Therefore each round runs in a child of the same small process.
 double growing_pairs(std::int64_t count) {
   int channel[2];
   if (::pipe(channel) != 0) return 0;
@@ -242,7 +242,7 @@ void spilling() {
                 .note = fmt::format("wall clock, waits for the disk included; {:.2f} bytes an event in the file", bytes / kEvents)});
 }
 
-// What record.py counts the instructions of.
+// The loops whose instructions record.py counts.
 [[gnu::noinline]] void counted_empty(std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) asm volatile("" ::: "memory");
 }

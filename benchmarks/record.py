@@ -1,4 +1,4 @@
-"""Instruction counts of the record path: what one scope costs while nothing records, and while a session does.
+"""Instruction counts of the record path: the cost of one scope while nothing records, and while a session records.
 
 Runs bench_record under callgrind, twice for each case with different loop counts; the difference is the loop alone.
 """

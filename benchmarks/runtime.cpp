@@ -1,7 +1,8 @@
 // The embedded runtime: training steps of a small GPT and a small CNN, and the smallest op there is.
 //
-// Without arguments: what recording costs a GPT step. With --serve: reads lines "<case> <count>" (gpt, cnn, add), runs the case so many
-// times and answers with the nanoseconds that one took, so that benchmarks/runtime.py can take turns with PyTorch. One thread, fixed seeds.
+// Without arguments it measures the cost of recording a GPT step. With --serve it reads lines "<case> <count>" (gpt, cnn, add), runs the
+// case so many times and prints the nanoseconds of one run, so that benchmarks/runtime.py can take turns with PyTorch. It uses one thread
+// and fixed seeds.
 #include <cstring>
 #include <iostream>
 #include <string>

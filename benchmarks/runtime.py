@@ -17,7 +17,7 @@ LAYERS, WIDTH, HEADS, CONTEXT, BATCH, VOCABULARY = 4, 128, 4, 64, 8, 64  # those
 
 
 class Server:
-    """A program that runs a case as often as it is told and answers with nanoseconds."""
+    """A program that runs a case as often as requested and prints nanoseconds."""
 
     def __init__(self, *command: str, env: dict | None = None) -> None:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)

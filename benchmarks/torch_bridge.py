@@ -113,7 +113,7 @@ def compare_steps(torch, step):
     order = random.Random(0)
     for round_number in range(-1, ROUNDS):
         names = list(contexts)
-        order.shuffle(names)  # no profiler always works on what the same one left behind
+        order.shuffle(names)  # so that no profiler always runs after the same other one
         for name in names:
             values = step_times(step, contexts[name])
             if round_number >= 0:
@@ -154,7 +154,7 @@ def compare_answers(torch, step):
                 times["key_averages"][side].append(timed(averages))
                 trace = Path(folder, "trace.json")
                 times["export"][side].append(timed(lambda profile=profile, trace=trace: profile.export_chrome_trace(str(trace))))
-                trace.unlink()  # to replace a file takes longer than to write one
+                trace.unlink()  # replacing a file takes longer than writing a new one
     for name, (torchs, ours) in times.items():
         report(name, statistics.median(ours), "torch.profiler", statistics.median(torchs), "s", f"{ANSWER_STEPS} steps")
 
@@ -166,12 +166,12 @@ def memory_line(name):
 
 
 def peak_growth(torch, side):
-    """Bytes a million events, from before the profile to after its averages; in a process of its own, where nothing was freed before."""
+    """Bytes per million events, from before the profile to after its averages. It runs in its own process, where nothing was freed before."""
     step = training_step(torch)
     make = profilers(torch)[side]
     with make():
         step()
-    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew; a process starts with that of its parent
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak, because a process starts with the peak of its parent
     before = memory_line("VmRSS")
     with make() as profile:
         for _ in range(RSS_STEPS):

@@ -1,4 +1,4 @@
-"""What a notebook shows for a profile, as a page of its own: python examples/notebook_table.py [page.html]
+"""Writes the table that a notebook shows for a profile to a page: python examples/notebook_table.py [page.html]
 
 In a notebook the last line of a cell is enough: `prof.key_averages()`.
 """

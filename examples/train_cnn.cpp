@@ -1,4 +1,4 @@
-// Trains a small convolutional network to see which way the stripes of a noisy image run.
+// Trains a small convolutional network to recognise the direction of the stripes in a noisy image.
 #include <cmath>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Trains a small GPT to write sentences, letter by letter. The text it learns from is made up on the spot.
+// Trains a small GPT to write sentences, letter by letter. The program generates the training text.
 #include <string>
 #include <vector>
 
@@ -41,7 +41,7 @@ static Batch sample(const std::string& text, examples::Sequence& sequence, mt::D
   return {mt::tensor(letters, {kBatch, kContext}, {.device = device}), mt::tensor(next, {kBatch, kContext}, {.device = device})};
 }
 
-// Attention to the letters before, then two linear layers on each letter; both are added to what came in.
+// Attention to the letters before, then two linear layers on each letter; both are added to the input.
 struct Block : nn::Module {
   nn::LayerNorm norm1{kWidth}, norm2{kWidth};
   nn::Linear qkv{kWidth, 3 * kWidth}, join{kWidth, kWidth}, up{kWidth, 4 * kWidth}, down{4 * kWidth, kWidth};

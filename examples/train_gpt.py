@@ -1,4 +1,4 @@
-"""Trains a small GPT to write sentences, letter by letter. The text it learns from is made up on the spot.
+"""Trains a small GPT to write sentences, letter by letter. The program generates the training text.
 
 python examples/train_gpt.py [--steps N] [--device cpu|npu]
 """
@@ -25,7 +25,7 @@ def make_text(length, seed=7):
 
 
 class Block(nn.Module):
-    """Attention to the letters before, then two linear layers on each letter; both are added to what came in."""
+    """Attention to the letters before, then two linear layers on each letter; both are added to the input."""
 
     def __init__(self):
         super().__init__()
@@ -57,7 +57,7 @@ class Gpt(nn.Module):
 
     @torch.no_grad()
     def write(self, start, length):
-        """Goes on from a text, always with the likeliest letter."""
+        """Continues a text, always with the likeliest letter."""
         letters = [LETTERS.index(c) for c in start]
         for _ in range(length):
             scores = self(torch.tensor([letters[-CONTEXT:]], device=self.head.weight.device))

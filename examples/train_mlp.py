@@ -1,4 +1,4 @@
-"""Trains two linear layers to tell three interleaved spirals apart, and shows what the profiler saw of a few steps.
+"""Trains two linear layers to tell three interleaved spirals apart, and prints the profile of a few steps.
 
 python examples/train_mlp.py [--steps N] [--device cpu|npu] [--profile] [--trace FILE]
 """

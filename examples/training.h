@@ -1,4 +1,4 @@
-// What the training examples share: their arguments, the loop over steps, and the profiler around it.
+// The common part of the training examples: their arguments, the loop over steps, and the profiler around it.
 #pragma once
 
 #include <fmt/core.h>
@@ -24,7 +24,7 @@ struct Arguments {
   std::string trace;
 };
 
-// --steps N, --device cpu|npu, --profile, --trace FILE. On anything else prints how the program is used and gives nothing.
+// Parses --steps N, --device cpu|npu, --profile, --trace FILE. Prints the usage and returns nothing for other arguments.
 inline std::optional<Arguments> parse(int argc, char** argv, const std::string& program, int steps) {
   Arguments arguments{.steps = steps, .trace = program + ".json.gz"};
   for (int i = 1; i < argc; ++i) {
@@ -48,8 +48,8 @@ inline std::optional<Arguments> parse(int argc, char** argv, const std::string& 
   return arguments;
 }
 
-// Calls `step` with 0, 1, ...; it trains once and returns the loss. Prints how the loss falls and, with --profile, what the profiler saw of
-// a few steps. Returns what main() should: 0 if the loss fell.
+// Calls `step` with 0, 1, ...; it trains once and returns the loss. Prints the loss and, with --profile, the profile of a few steps.
+// Returns the exit status of main(): 0 if the loss fell.
 inline int train(const Arguments& arguments, const std::function<mindtorch::Tensor(int)>& step) {
   namespace prof = mindtorch::profiler;
   std::optional<prof::Profile> profile;
@@ -78,7 +78,7 @@ inline int train(const Arguments& arguments, const std::function<mindtorch::Tens
   return last < first ? 0 : 1;
 }
 
-// Numbers of a fixed sequence, the same on every machine: data that needs no download.
+// A fixed sequence of numbers, the same on every machine, so that the data needs no download.
 class Sequence {
  public:
   explicit Sequence(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15ull + 1) {}

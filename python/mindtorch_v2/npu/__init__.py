@@ -1,4 +1,4 @@
-"""NPUs: Ascend devices, or a software device with MINDTORCH_NPU=reference. A function that needs an NPU says in its error what is missing."""
+"""NPUs: Ascend devices, or a software device with MINDTORCH_NPU=reference. An error says what is missing if there is no NPU."""
 
 from mindtorch_v2 import _C
 from mindtorch_v2._C._npu import (
