@@ -166,7 +166,7 @@ def memory_line(name):
 
 
 def peak_growth(torch, side):
-    """Bytes per million events, from before the profile to after its averages. It runs in its own process, where nothing was freed before."""
+    """Bytes per million events, from before the profile to after its averages, in a process where nothing was freed before."""
     step = training_step(torch)
     make = profilers(torch)[side]
     with make():
