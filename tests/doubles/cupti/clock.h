@@ -36,9 +36,12 @@ class Clock {
     const std::int64_t since_base = static_cast<std::int64_t>(cupti_ns) - ahead_ - base_;
     return base_ + static_cast<std::int64_t>(static_cast<double>(since_base) / (1.0 + drift_));
   }
-  std::uint64_t now() const { return from_monotonic(monotonic_now()); }
+  std::uint64_t now() const { return pinned_ != 0 ? pinned_ : from_monotonic(monotonic_now()); }
+  // What now() tells this thread, while it plays what happened at another time; 0 ends that.
+  static void pin(std::uint64_t ns) { pinned_ = ns; }
 
  private:
+  static inline thread_local std::uint64_t pinned_ = 0;
   mutable std::mutex mutex_;
   std::int64_t base_ = 0;
   std::int64_t ahead_ = 0;

@@ -115,9 +115,10 @@ void cupti_double_set_version(std::uint32_t version) { library().set_version(ver
 void cupti_double_set_clock(std::int64_t offset_ns, double drift_ppm) { library().clock.set(offset_ns, drift_ppm); }
 void cupti_double_set_other_subscriber(const char* name) { library().set_other_subscriber(name); }
 
-void cupti_double_set_faults(const CuptiDoubleFaults* faults) {
-  library().device.set_faults(*faults);
-  library().delivery.set_faults(*faults);
+void cupti_double_set_faults(const CuptiDoubleFaults* asked) {
+  const CuptiDoubleFaults faults = asked != nullptr ? *asked : CuptiDoubleFaults{};
+  library().device.set_faults(faults);
+  library().delivery.set_faults(faults);
 }
 
 void cupti_double_fail(const char* function, std::int32_t result, std::uint32_t skip, std::uint32_t times) {

@@ -60,7 +60,7 @@ CUPTI_DOUBLE_API void cupti_double_set_clock(std::int64_t offset_ns, double drif
 // Another tool has subscribed, or has gone (null).
 CUPTI_DOUBLE_API void cupti_double_set_other_subscriber(const char* name);
 
-// Of the records of the device, or of whole buffers. 0 switches a fault off.
+// Of the records of the device, or of whole buffers. 0 switches a fault off, null all of them.
 struct CuptiDoubleFaults {
   std::uint32_t lose_every = 0;            // each n-th record is lost
   bool count_lost = true;                  // cuptiActivityGetNumDroppedRecords tells of them

@@ -83,7 +83,8 @@ bool has_time(std::uint32_t kind) { return kind != abi::kCudaEvent && kind != ab
 bool is_call(std::uint32_t kind) { return kind == abi::kRuntime || kind == abi::kDriver; }
 std::uint32_t kind_of(const std::string& record) { return read_value<std::uint32_t>(record.data(), 0); }
 
-void move_times(std::vector<std::string>& records, std::uint64_t end_ns) {
+// Returns by how much everything has been moved.
+std::uint64_t move_times(std::vector<std::string>& records, std::uint64_t end_ns) {
   std::uint64_t last = 0;
   for (const std::string& record : records) {
     if (has_time(kind_of(record))) last = std::max(last, read_value<std::uint64_t>(record.data(), start_offset(kind_of(record)) + 8));
@@ -93,6 +94,16 @@ void move_times(std::vector<std::string>& records, std::uint64_t end_ns) {
     for (const std::size_t offset : {start_offset(kind_of(record)), start_offset(kind_of(record)) + 8})
       write_value(record.data(), offset, read_value<std::uint64_t>(record.data(), offset) + end_ns - last);
   }
+  return end_ns - last;
+}
+
+// The client may ask for the time in its callbacks.
+void make_graph_callbacks(const std::vector<GraphCallback>& callbacks, std::uint64_t moved_by) {
+  for (const GraphCallback& callback : callbacks) {
+    Clock::pin(callback.realtime + moved_by);
+    library().graphs.replay(callback);
+  }
+  Clock::pin(0);
 }
 
 bool is_wanted(const std::string& record) {
@@ -157,8 +168,7 @@ std::int64_t replay(const char* path, std::uint64_t end_ns, std::uint32_t thread
   if (!parse(bytes, captured)) return -1;
   for (const FunctionName& function : captured.functions)
     library().set_function_name(function.domain, function.callback_id, captured.string(function.name));
-  for (const GraphCallback& callback : captured.graph_callbacks) library().graphs.replay(callback);
-  if (end_ns != 0) move_times(captured.records, end_ns);
+  make_graph_callbacks(captured.graph_callbacks, end_ns != 0 ? move_times(captured.records, end_ns) : 0);
   std::int64_t delivered = 0;
   for (std::string& record : captured.records) {
     if (!is_wanted(record)) continue;
