@@ -104,6 +104,13 @@ def test_the_readme_leads_to_every_guide():
     assert [page.name for page in (ROOT / "docs").glob("*.md") if f"(docs/{page.name}" not in readme] == []
 
 
+def test_the_readme_leads_to_where_a_new_feature_goes():
+    assert "(docs/architecture.md#where-a-new-feature-goes)" in (ROOT / "README.md").read_text()
+    features = (ROOT / "docs" / "architecture.md").read_text().partition("\n## Where a new feature goes\n")[2]
+    headings = re.findall(r"^### A new (.*)$", features, re.MULTILINE)
+    assert {"exporter", "device or source", "column", "analysis", "command of `mtprof`"} <= set(headings)
+
+
 REQUIREMENT = re.compile(r"[FXDT]\d+")
 
 
