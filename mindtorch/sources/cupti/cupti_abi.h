@@ -310,26 +310,26 @@ inline constexpr std::uint32_t kFlushForced = 1;
 inline constexpr std::uint32_t kFirstVersionThatTakesNoBuffer = 27;  // before, a refused buffer crashes
 
 // Every function that we call, by its exported name. Optional ones may be null.
-#define MINDTORCH_CUPTI_FUNCTIONS(REQUIRED, OPTIONAL)                                                                        \
-  REQUIRED(cuptiGetVersion, (std::uint32_t * version))                                                                       \
-  REQUIRED(cuptiGetResultString, (Result result, const char** text))                                                         \
-  REQUIRED(cuptiGetTimestamp, (std::uint64_t * ns))                                                                          \
-  REQUIRED(cuptiGetCallbackName, (std::uint32_t domain, std::uint32_t callback_id, const char** name))                       \
-  REQUIRED(cuptiSubscribe, (Subscriber * subscriber, CallbackFunction callback, void* user))                                 \
-  REQUIRED(cuptiUnsubscribe, (Subscriber subscriber))                                                                        \
+#define MINDTORCH_CUPTI_FUNCTIONS(REQUIRED, OPTIONAL)                                                                           \
+  REQUIRED(cuptiGetVersion, (std::uint32_t * version))                                                                          \
+  REQUIRED(cuptiGetResultString, (Result result, const char** text))                                                            \
+  REQUIRED(cuptiGetTimestamp, (std::uint64_t * ns))                                                                             \
+  REQUIRED(cuptiGetCallbackName, (std::uint32_t domain, std::uint32_t callback_id, const char** name))                          \
+  REQUIRED(cuptiSubscribe, (Subscriber * subscriber, CallbackFunction callback, void* user))                                    \
+  REQUIRED(cuptiUnsubscribe, (Subscriber subscriber))                                                                           \
   REQUIRED(cuptiEnableCallback, (std::uint32_t enable, Subscriber subscriber, std::uint32_t domain, std::uint32_t callback_id)) \
-  REQUIRED(cuptiActivityRegisterCallbacks, (BufferRequested requested, BufferCompleted completed))                           \
-  REQUIRED(cuptiActivityEnable, (std::uint32_t kind))                                                                        \
-  REQUIRED(cuptiActivityDisable, (std::uint32_t kind))                                                                       \
-  REQUIRED(cuptiActivityFlushAll, (std::uint32_t flag))                                                                      \
-  REQUIRED(cuptiActivityGetNextRecord, (std::uint8_t * buffer, std::size_t valid, Activity** record))                        \
-  REQUIRED(cuptiActivityGetNumDroppedRecords, (void* context, std::uint32_t stream_id, std::size_t* dropped))                \
-  OPTIONAL(cuptiActivitySetAttribute, (std::uint32_t attribute, std::size_t* size, void* value))                             \
-  OPTIONAL(cuptiActivityEnableRuntimeApi, (std::uint32_t callback_id, std::uint8_t enable))                                  \
-  OPTIONAL(cuptiActivityEnableDriverApi, (std::uint32_t callback_id, std::uint8_t enable))                                   \
-  OPTIONAL(cuptiSetThreadIdType, (std::uint32_t type))                                                                       \
-  OPTIONAL(cuptiGetGraphNodeId, (void* node, std::uint64_t* id))                                                             \
-  OPTIONAL(cuptiGetGraphId, (void* graph, std::uint32_t* id))                                                                \
+  REQUIRED(cuptiActivityRegisterCallbacks, (BufferRequested requested, BufferCompleted completed))                              \
+  REQUIRED(cuptiActivityEnable, (std::uint32_t kind))                                                                           \
+  REQUIRED(cuptiActivityDisable, (std::uint32_t kind))                                                                          \
+  REQUIRED(cuptiActivityFlushAll, (std::uint32_t flag))                                                                         \
+  REQUIRED(cuptiActivityGetNextRecord, (std::uint8_t * buffer, std::size_t valid, Activity * *record))                          \
+  REQUIRED(cuptiActivityGetNumDroppedRecords, (void* context, std::uint32_t stream_id, std::size_t* dropped))                   \
+  OPTIONAL(cuptiActivitySetAttribute, (std::uint32_t attribute, std::size_t * size, void* value))                               \
+  OPTIONAL(cuptiActivityEnableRuntimeApi, (std::uint32_t callback_id, std::uint8_t enable))                                     \
+  OPTIONAL(cuptiActivityEnableDriverApi, (std::uint32_t callback_id, std::uint8_t enable))                                      \
+  OPTIONAL(cuptiSetThreadIdType, (std::uint32_t type))                                                                          \
+  OPTIONAL(cuptiGetGraphNodeId, (void* node, std::uint64_t* id))                                                                \
+  OPTIONAL(cuptiGetGraphId, (void* graph, std::uint32_t* id))                                                                   \
   OPTIONAL(cuptiSubscribe_v2, (Subscriber * subscriber, CallbackFunction callback, void* user, SubscriberParams* params))
 
 // One pointer for each function, named as the function.

@@ -1,0 +1,67 @@
+// Functions of the CUDA runtime and driver.
+#include "mindtorch/sources/cupti/api_names.h"
+
+#include <algorithm>
+#include <array>
+
+namespace mindtorch::sources::cupti {
+namespace {
+
+constexpr std::array<std::uint32_t, 17> kNoisyRuntimeCalls = {
+    10,                            // cudaGetLastError
+    11,                            // cudaPeekAtLastError
+    12,                            // cudaGetErrorString
+    16,                            // cudaSetDevice
+    17,                            // cudaGetDevice
+    200,                           // cudaDeviceGetAttribute
+    207, 210, 251,                 // cudaOccupancyMaxActiveBlocksPerMultiprocessor
+    317, 318,                      // cudaStreamIsCapturing
+    324, 325, 409, 410, 461, 462,  // cudaStreamGetCaptureInfo
+};
+
+constexpr std::array<std::uint32_t, 7> kNoisyDriverCalls = {
+    16,   // cuCtxGetDevice
+    303,  // cuCtxSetCurrent
+    304,  // cuCtxGetCurrent
+    310,  // cuPointerGetAttribute
+    392,  // cuDevicePrimaryCtxGetState
+    677,  // cuGetProcAddress
+    686,  // cuKernelGetAttribute
+};
+
+constexpr std::array<std::string_view, 10> kWorkPrefixes = {
+    "cudaLaunchKernel", "cudaLaunchCooperativeKernel", "__cudaLaunchKernel", "cudaMemcpy",   "cudaMemset", "cudaGraphLaunch",
+    "cuLaunchKernel",   "cuLaunchCooperativeKernel",   "cuMemcpy",           "cuGraphLaunch"};
+
+bool starts_with_any(std::string_view name, std::span<const std::string_view> prefixes) {
+  return std::ranges::any_of(prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+}  // namespace
+
+std::span<const std::uint32_t> noisy_runtime_calls() { return kNoisyRuntimeCalls; }
+std::span<const std::uint32_t> noisy_driver_calls() { return kNoisyDriverCalls; }
+
+std::string plain_api_name(std::string_view name) {
+  // A version is "_v" and digits at the very end.
+  const std::size_t version = name.rfind("_v");
+  if (version != std::string_view::npos && version + 2 < name.size() &&
+      std::ranges::all_of(name.substr(version + 2), [](char c) { return c >= '0' && c <= '9'; }))
+    name = name.substr(0, version);
+  for (const std::string_view suffix : {"_ptsz", "_ptds"})
+    if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
+  return std::string(name);
+}
+
+bool causes_device_work(std::string_view plain_name) {
+  return starts_with_any(plain_name, kWorkPrefixes) || (plain_name.starts_with("cuMemset") && plain_name != "cuMemsetD2D");
+}
+
+bool is_driver_call_worth_keeping(std::string_view plain_name) {
+  static constexpr std::array<std::string_view, 9> kPrefixes = {
+      "cuLaunchKernel", "cuLaunchCooperativeKernel", "cuGraphLaunch", "cuMemcpy", "cuMemset", "cuMemCreate", "cuMemMap", "cuMemUnmap",
+      "cuMemRelease"};
+  return starts_with_any(plain_name, kPrefixes);
+}
+
+}  // namespace mindtorch::sources::cupti

@@ -1,0 +1,23 @@
+// What the source needs to know about the functions of the CUDA runtime and driver, by the numbers that CUPTI gives them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace mindtorch::sources::cupti {
+
+// Calls that a program makes all the time and nobody looks for; they are not recorded.
+std::span<const std::uint32_t> noisy_runtime_calls();
+std::span<const std::uint32_t> noisy_driver_calls();
+
+// "cudaLaunchKernel_ptsz_v7000" -> "cudaLaunchKernel".
+std::string plain_api_name(std::string_view name);
+
+// True if a successful call of this function causes a record of the device.
+bool causes_device_work(std::string_view plain_name);
+// True if a driver call tells more than the runtime call around it: launches, copies, and management of virtual memory.
+bool is_driver_call_worth_keeping(std::string_view plain_name);
+
+}  // namespace mindtorch::sources::cupti

@@ -1,0 +1,98 @@
+// A bounded pool of zeroed memory. Pages come from mmap, which gives them zeroed and only as they are touched.
+#include "mindtorch/sources/cupti/buffers.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace mindtorch::sources::cupti {
+namespace {
+
+std::uint8_t* map_buffer() noexcept {
+  void* memory = ::mmap(nullptr, BufferPool::kBufferBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : static_cast<std::uint8_t*>(memory);
+}
+
+void unmap_buffer(std::uint8_t* bytes) noexcept { ::munmap(bytes, BufferPool::kBufferBytes); }
+
+}  // namespace
+
+BufferPool::~BufferPool() {
+  for (std::uint8_t* bytes : free_) unmap_buffer(bytes);
+  for (const Filled& buffer : filled_) unmap_buffer(buffer.bytes);
+}
+
+void BufferPool::warm(std::size_t count) {
+  std::lock_guard lock(mutex_);
+  // A vector that never grows in take() and complete(): they run inside launches.
+  free_.reserve(most_);
+  filled_.reserve(most_);
+  while (existing_ < std::min(count, most_)) {
+    std::uint8_t* bytes = map_buffer();
+    if (bytes == nullptr) return;
+    free_.push_back(bytes);
+    ++existing_;
+  }
+}
+
+std::uint8_t* BufferPool::take(bool may_refuse) noexcept {
+  std::lock_guard lock(mutex_);
+  if (!free_.empty()) {
+    std::uint8_t* bytes = free_.back();
+    free_.pop_back();
+    return bytes;
+  }
+  std::uint8_t* bytes = existing_ < most_ || !may_refuse ? map_buffer() : nullptr;
+  if (bytes == nullptr)
+    ++refused_;
+  else
+    ++existing_;
+  return bytes;
+}
+
+void BufferPool::complete(std::uint8_t* bytes, std::size_t valid) noexcept {
+  if (bytes == nullptr) return;
+  {
+    std::lock_guard lock(mutex_);
+    filled_.push_back({bytes, std::min(valid, kBufferBytes)});
+  }
+  came_.notify_one();
+}
+
+std::vector<BufferPool::Filled> BufferPool::wait_filled(std::chrono::milliseconds patience) {
+  std::vector<Filled> filled;
+  std::unique_lock lock(mutex_);
+  came_.wait_for(lock, patience, [this] { return !filled_.empty() || woken_; });
+  woken_ = false;
+  filled.assign(filled_.begin(), filled_.end());
+  filled_.clear();  // keeps its capacity
+  return filled;
+}
+
+void BufferPool::wake() {
+  {
+    std::lock_guard lock(mutex_);
+    woken_ = true;
+  }
+  came_.notify_one();
+}
+
+void BufferPool::recycle(const Filled& buffer) noexcept {
+  std::memset(buffer.bytes, 0, buffer.valid);
+  std::lock_guard lock(mutex_);
+  if (existing_ > most_) {  // one that could not be refused
+    --existing_;
+    unmap_buffer(buffer.bytes);
+  } else {
+    free_.push_back(buffer.bytes);
+  }
+}
+
+std::uint64_t BufferPool::refused() const {
+  std::lock_guard lock(mutex_);
+  return refused_;
+}
+
+}  // namespace mindtorch::sources::cupti

@@ -1,0 +1,52 @@
+// The buffers that CUPTI fills: a bounded pool of zeroed memory, and a queue of those that came back.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace mindtorch::sources::cupti {
+
+// Any thread. CUPTI calls take() and complete() on threads of the program while it holds its own locks, so both only move pointers.
+class BufferPool {
+ public:
+  static constexpr std::size_t kBufferBytes = std::size_t{4} << 20;
+
+  struct Filled {
+    std::uint8_t* bytes = nullptr;
+    std::size_t valid = 0;
+  };
+
+  explicit BufferPool(std::size_t most = 64) : most_(most) {}
+  ~BufferPool();
+  BufferPool(const BufferPool&) = delete;
+  BufferPool& operator=(const BufferPool&) = delete;
+
+  // Has so many buffers ready, so that the first requests need not wait for the system.
+  void warm(std::size_t count);
+  // A zeroed buffer; null if all are out and `may_refuse`, or if there is no memory.
+  std::uint8_t* take(bool may_refuse) noexcept;
+  void complete(std::uint8_t* bytes, std::size_t valid) noexcept;
+  // What was completed, in order; waits up to `patience` for something to come, or for wake().
+  std::vector<Filled> wait_filled(std::chrono::milliseconds patience);
+  void wake();
+  // Zeroes what was used and makes the buffer available again.
+  void recycle(const Filled& buffer) noexcept;
+
+  std::uint64_t refused() const;
+
+ private:
+  const std::size_t most_;
+  mutable std::mutex mutex_;
+  std::condition_variable came_;
+  std::vector<std::uint8_t*> free_;
+  std::vector<Filled> filled_;
+  std::size_t existing_ = 0;
+  std::uint64_t refused_ = 0;
+  bool woken_ = false;
+};
+
+}  // namespace mindtorch::sources::cupti

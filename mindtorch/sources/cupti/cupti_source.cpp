@@ -1,0 +1,286 @@
+// Sessions of the CUPTI source: subscribing, collecting, draining.
+#include "mindtorch/sources/cupti/cupti_source.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+#include "mindtorch/record/open_op.h"
+#include "mindtorch/sources/cupti/api_names.h"
+#include "mindtorch/sources/cupti/driver.h"
+
+namespace mindtorch::sources::cupti {
+namespace {
+
+// How often records that lie in half-filled buffers are fetched, and how long the thread sleeps otherwise.
+constexpr std::chrono::milliseconds kFlushPeriod(500);
+constexpr std::size_t kWarmBuffers = 4;
+// keep_last looks for old records again when so many new ones came.
+constexpr std::size_t kForgetStep = std::size_t{1} << 16;
+
+// One for the process, never destroyed: CUPTI may hand buffers back at any time, and graphs outlive recordings.
+BufferPool& buffer_pool() {
+  static auto& pool = *new BufferPool();
+  return pool;
+}
+GraphNodes& graph_nodes() {
+  static auto& nodes = *new GraphNodes();
+  return nodes;
+}
+std::atomic<bool> may_refuse_buffers{false};
+
+struct Kind {
+  std::uint32_t kind;
+  std::string_view name;
+  bool is_required;
+};
+constexpr std::array<Kind, 9> kKinds = {{
+    {kRuntime, "RUNTIME", true},
+    {kConcurrentKernel, "CONCURRENT_KERNEL", true},
+    {kMemcpy, "MEMCPY", true},
+    {kMemset, "MEMSET", true},
+    {kMemcpyPeer, "MEMCPY2", false},
+    {kDriver, "DRIVER", false},
+    {kOverhead, "OVERHEAD", false},
+    {kSynchronization, "SYNCHRONIZATION", false},
+    {kGraphTrace, "GRAPH_TRACE", false},
+}};
+
+constexpr std::array kGraphCallbacks = {kGraphNodeCreated, kGraphNodeCloned};
+
+bool is_asked_for(std::uint32_t kind, const record::SourceOptions& options) {
+  if (kind == kSynchronization) return options.synchronizations;
+  if (kind == kGraphTrace) return options.whole_graphs;
+  return true;
+}
+
+}  // namespace
+
+CuptiSource& cupti_source() {
+  static auto& source = *new CuptiSource();
+  return source;
+}
+
+CuptiSource::~CuptiSource() {
+  if (thread_.joinable()) stop();
+  unsubscribe();
+}
+
+Status CuptiSource::probe() {
+  if (Status driver = probe_driver(); !driver) return driver;
+  return library_.load();
+}
+
+Status CuptiSource::prepare(const record::SourceOptions& options) {
+  if (Status available = probe(); !available) return available;
+  options_.emplace(options);
+  limits_.clear();
+  may_refuse_buffers = library_.version() >= kFirstVersionThatTakesNoBuffer;
+  buffer_pool().warm(kWarmBuffers);
+  subscribe();
+  return register_buffers();
+}
+
+// The activity API works without a subscription; only graph nodes are learned through it.
+void CuptiSource::subscribe() {
+  if (subscriber_ != nullptr || options_->whole_graphs) return;
+  const Functions& cupti = library_.functions();
+  std::array<char, 128> other{};
+  SubscriberParams params{sizeof(SubscriberParams), "mindtorch", other.data(), other.size()};
+  const bool has_names = cupti.cuptiSubscribe_v2 != nullptr;
+  const Result result = has_names ? cupti.cuptiSubscribe_v2(&subscriber_, &called_back, this, &params)
+                                  : cupti.cuptiSubscribe(&subscriber_, &called_back, this);
+  if (result != kSuccess) {
+    subscriber_ = nullptr;
+    const std::string who = other[0] != '\0' ? fmt::format(" ({} has subscribed)", other.data()) : "";
+    limits_.push_back(fmt::format("kernels in CUDA graphs are not linked to the ops that captured them{}: {}", who,
+                                  library_.check(result, has_names ? "cuptiSubscribe_v2" : "cuptiSubscribe").reason()));
+    return;
+  }
+  for (const std::uint32_t callback : kGraphCallbacks) {
+    const Status status = library_.check(cupti.cuptiEnableCallback(1, subscriber_, kResourceDomain, callback), "cuptiEnableCallback");
+    if (status && cupti.cuptiGetGraphNodeId != nullptr) continue;
+    limits_.push_back(fmt::format("kernels in CUDA graphs are not linked to the ops that captured them: {}",
+                                  status ? "cuptiGetGraphNodeId is missing" : status.reason()));
+    unsubscribe();
+    return;
+  }
+}
+
+void CuptiSource::unsubscribe() {
+  if (subscriber_ != nullptr) library_.functions().cuptiUnsubscribe(std::exchange(subscriber_, nullptr));
+}
+
+Status CuptiSource::register_buffers() {
+  const Functions& cupti = library_.functions();
+  // Our buffers are zeroed already: CUPTI need not do it inside a launch.
+  if (cupti.cuptiActivitySetAttribute != nullptr) {
+    std::uint8_t zeroed = 1;
+    std::size_t size = sizeof(zeroed);
+    cupti.cuptiActivitySetAttribute(kZeroedOutActivityBuffer, &size, &zeroed);
+  }
+  return library_.check(cupti.cuptiActivityRegisterCallbacks(&requested, &completed), "cuptiActivityRegisterCallbacks");
+}
+
+Status CuptiSource::enable_kinds() {
+  const Functions& cupti = library_.functions();
+  // Kernel thread ids, as our own threads have them; the default are those of pthreads.
+  if (cupti.cuptiSetThreadIdType != nullptr) cupti.cuptiSetThreadIdType(kSystemThreadId);
+  for (const Kind& each : kKinds) {
+    if (!is_asked_for(each.kind, *options_)) continue;
+    const Result result = cupti.cuptiActivityEnable(each.kind);
+    if (result == kSuccess) {
+      enabled_.push_back(each.kind);
+    } else if (each.is_required || result == kInsufficientPrivileges) {
+      disable_kinds();
+      return library_.check(result, fmt::format("cuptiActivityEnable({})", each.name));
+    }
+  }
+  // After the kind, which switches all of its functions on.
+  if (cupti.cuptiActivityEnableRuntimeApi != nullptr)
+    for (const std::uint32_t call : noisy_runtime_calls()) cupti.cuptiActivityEnableRuntimeApi(call, 0);
+  if (cupti.cuptiActivityEnableDriverApi != nullptr)
+    for (const std::uint32_t call : noisy_driver_calls()) cupti.cuptiActivityEnableDriverApi(call, 0);
+  return Status::ok();
+}
+
+void CuptiSource::disable_kinds() {
+  const Functions& cupti = library_.functions();
+  for (const std::uint32_t kind : std::exchange(enabled_, {})) cupti.cuptiActivityDisable(kind);
+  if (cupti.cuptiSetThreadIdType != nullptr) cupti.cuptiSetThreadIdType(kDefaultThreadId);
+}
+
+std::uint64_t CuptiSource::now() const {
+  std::uint64_t ns = 0;
+  library_.functions().cuptiGetTimestamp(&ns);
+  return ns;
+}
+
+Status CuptiSource::start() {
+  if (Status enabled = enable_kinds(); !enabled) return enabled;
+  sampler_.start(options_->clock, {[this](std::uint64_t* ns) { return library_.functions().cuptiGetTimestamp(ns) == kSuccess; }});
+  decoder_ = std::make_unique<Decoder>(library_.functions(), graph_nodes(), options_->record_bytes);
+  moments_.clear();
+  size_when_forgotten_ = 0;
+  stopping_ = false;
+  thread_ = std::thread([this] { collect(); });
+  ::pthread_setname_np(thread_.native_handle(), "mindtorch-cupti");
+  std::lock_guard lock(mutex_);
+  windows_ = {{.begin = now()}};
+  return Status::ok();
+}
+
+void CuptiSource::toggle(bool on) {
+  std::lock_guard lock(mutex_);
+  const bool is_on = windows_.back().end == ~std::uint64_t{0};
+  if (on == is_on) return;
+  if (on) {
+    if (enable_kinds()) windows_.push_back({.begin = now()});
+  } else {
+    windows_.back().end = now();
+    // What was launched before has its records written although their kinds are off.
+    disable_kinds();
+  }
+}
+
+record::DeviceBatch CuptiSource::stop() {
+  std::vector<Decoder::Window> windows;
+  {
+    std::lock_guard lock(mutex_);
+    windows_.back().end = std::min(windows_.back().end, now());
+    windows = windows_;
+  }
+  const bool idle = synchronize_devices(options_->stop_deadline);
+  stopping_ = true;
+  buffer_pool().wake();
+  thread_.join();
+  unsubscribe();
+  Decoder& decoder = *decoder_;
+  if (!idle) decoder.note_deadline(options_->stop_deadline);
+  std::vector<ClockSampler::Samples> samples = sampler_.stop();
+  record::DeviceBatch batch = decoder.finish(std::move(windows), samples.empty() ? ClockSampler::Samples{} : std::move(samples.front()));
+  decoder_.reset();
+  batch.metadata.emplace_back("cupti_version", fmt::format("{}", library_.version()));
+  if (const int version = driver_version(); version != 0) batch.metadata.emplace_back("cuda_driver_version", fmt::format("{}", version));
+  return batch;
+}
+
+void CuptiSource::collect() {
+  const Functions& cupti = library_.functions();
+  auto next_flush = std::chrono::steady_clock::now() + kFlushPeriod;
+  while (!stopping_) {
+    for (const BufferPool::Filled& buffer : buffer_pool().wait_filled(kFlushPeriod)) {
+      decoder_->decode(buffer.bytes, buffer.valid);
+      buffer_pool().recycle(buffer);
+    }
+    if (stopping_) break;
+    forget_old(*decoder_);
+    if (std::chrono::steady_clock::now() < next_flush) continue;
+    cupti.cuptiActivityFlushAll(0);
+    next_flush = std::chrono::steady_clock::now() + kFlushPeriod;
+  }
+  drain(*decoder_);
+}
+
+// The window's start is told in ticks of the session; records are in CUPTI's time.
+void CuptiSource::forget_old(Decoder& decoder) {
+  const std::uint64_t wanted = options_->window_start();
+  moments_.emplace_back(options_->clock.ticks(), now());
+  if (wanted == 0 || decoder.size() < size_when_forgotten_ + kForgetStep) return;
+  auto last = moments_.begin();
+  while (last != moments_.end() && last->first <= wanted) ++last;
+  if (last == moments_.begin()) return;
+  decoder.forget_before((last - 1)->second);
+  moments_.erase(moments_.begin(), last);
+  size_when_forgotten_ = decoder.size();
+}
+
+void CuptiSource::drain(Decoder& decoder) {
+  const Functions& cupti = library_.functions();
+  cupti.cuptiActivityFlushAll(0);
+  disable_kinds();
+  const Status flushed = library_.check(cupti.cuptiActivityFlushAll(kFlushForced), "cuptiActivityFlushAll");
+  for (std::vector<BufferPool::Filled> filled; !(filled = buffer_pool().wait_filled(std::chrono::milliseconds(0))).empty();) {
+    for (const BufferPool::Filled& buffer : filled) {
+      decoder.decode(buffer.bytes, buffer.valid);
+      buffer_pool().recycle(buffer);
+    }
+  }
+  std::size_t dropped = 0;
+  if (cupti.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == kSuccess)
+    decoder.count_dropped(dropped, "dropped by CUPTI for want of a buffer");
+  if (!flushed) decoder.count_dropped(1, fmt::format("or more, because the last flush failed ({})", flushed.reason()));
+}
+
+void CuptiSource::requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
+  *buffer = buffer_pool().take(may_refuse_buffers.load(std::memory_order_relaxed));
+  *size = *buffer != nullptr ? BufferPool::kBufferBytes : 0;
+  *max_records = 0;
+}
+
+void CuptiSource::completed(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
+  buffer_pool().complete(buffer, valid);
+}
+
+void CuptiSource::called_back(void* self, std::uint32_t domain, std::uint32_t callback_id, const void* data) {
+  if (domain != kResourceDomain || data == nullptr) return;
+  const auto* graph = static_cast<const GraphData*>(static_cast<const ResourceData*>(data)->descriptor);
+  if (graph == nullptr) return;
+  auto& source = *static_cast<CuptiSource*>(self);
+  const Functions& cupti = source.library_.functions();
+  std::uint64_t node = 0, original = 0;
+  if (cupti.cuptiGetGraphNodeId(graph->node, &node) != kSuccess) return;
+  if (callback_id == kGraphNodeCreated) {
+    graph_nodes().created(
+        node,
+        {.captured_at = source.now(), .thread_id = static_cast<std::uint32_t>(::syscall(SYS_gettid)), .op = record::innermost_open_name()});
+  } else if (callback_id == kGraphNodeCloned && cupti.cuptiGetGraphNodeId(graph->original_node, &original) == kSuccess) {
+    graph_nodes().cloned(node, original);
+  }
+}
+
+}  // namespace mindtorch::sources::cupti

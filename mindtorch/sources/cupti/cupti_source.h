@@ -1,0 +1,81 @@
+// Watches NVIDIA GPUs through CUPTI's activity API.
+//
+// CUPTI fills buffers on the program's threads; a thread of ours decodes them as they come back and flushes what is left over. Times are
+// CUPTI's own (CLOCK_REALTIME), mapped through bracketed samples. Launches are linked to ops by thread and time, kernels to launches by
+// correlation id: no external correlation ids, which would cost several times as much.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "mindtorch/record/source.h"
+#include "mindtorch/sources/clock_sampler.h"
+#include "mindtorch/sources/cupti/buffers.h"
+#include "mindtorch/sources/cupti/decode.h"
+#include "mindtorch/sources/cupti/graph_nodes.h"
+#include "mindtorch/sources/cupti/library.h"
+
+namespace mindtorch::sources::cupti {
+
+class CuptiSource final : public record::ActivitySource {
+ public:
+  CuptiSource() = default;
+  ~CuptiSource() override;
+
+  std::string_view name() const override { return "cupti"; }
+  trace::DeviceType device_type() const override { return trace::DeviceType::kCuda; }
+  Status probe() override;
+  Status prepare(const record::SourceOptions& options) override;
+  Status start() override;
+  void toggle(bool on) override;
+  std::vector<std::string> limits() const override { return limits_; }
+  record::DeviceBatch stop() override;
+
+ private:
+  // CUPTI's callbacks.
+  static void requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records);
+  static void completed(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size, std::size_t valid);
+  static void called_back(void* self, std::uint32_t domain, std::uint32_t callback_id, const void* data);
+
+  void subscribe();
+  void unsubscribe();
+  Status register_buffers();
+  Status enable_kinds();
+  void disable_kinds();
+  std::uint64_t now() const;
+
+  // On our thread, until stop().
+  void collect();
+  void forget_old(Decoder& decoder);
+  void drain(Decoder& decoder);
+
+  Library library_;
+  std::optional<record::SourceOptions> options_;
+  std::vector<std::string> limits_;
+  Subscriber subscriber_ = nullptr;
+  std::vector<std::uint32_t> enabled_;
+  ClockSampler sampler_;
+
+  std::mutex mutex_;  // guards the windows
+  std::vector<Decoder::Window> windows_;
+
+  std::unique_ptr<Decoder> decoder_;  // the thread's while it runs
+  std::thread thread_;
+  std::atomic<bool> stopping_{false};
+  // keep_last: the same moments on the session's clock and on CUPTI's.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> moments_;
+  std::size_t size_when_forgotten_ = 0;
+};
+
+// The one in all_sources().
+CuptiSource& cupti_source();
+
+}  // namespace mindtorch::sources::cupti

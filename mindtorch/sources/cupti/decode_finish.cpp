@@ -1,0 +1,106 @@
+// What is done when all buffers have come: what lies outside of the windows goes, and graph nodes find the ops that captured them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "mindtorch/record/names.h"
+#include "mindtorch/sources/cupti/decode.h"
+
+namespace mindtorch::sources::cupti {
+namespace {
+
+using record::DeviceRecord;
+
+bool is_inside(const std::vector<Decoder::Window>& windows, std::uint64_t time) {
+  return std::ranges::any_of(windows, [&](const Decoder::Window& window) { return time >= window.begin && time <= window.end; });
+}
+
+}  // namespace
+
+void Decoder::forget_before(std::uint64_t time) {
+  // Correlations count up: everything up to the last call that ended too early goes, calls and what they launched alike, so that no pair is
+  // torn apart.
+  for (const DeviceRecord& record : batch_.records) {
+    if (trace::is_launch_kind(record.kind) && record.end < time)
+      forgotten_correlation_ = std::max(forgotten_correlation_, record.correlation);
+  }
+  batch_.overwritten += std::erase_if(batch_.records, [&](const DeviceRecord& record) {
+    return record.correlation != 0 ? record.correlation <= forgotten_correlation_ : record.end < time;
+  });
+}
+
+// A kernel belongs to the recording if its launch does. A kernel whose launch came before the first one that was seen was launched before
+// the recording began.
+void Decoder::drop_outside(const std::vector<Window>& windows) {
+  std::unordered_set<std::uint64_t> outside;
+  std::uint64_t first_call = ~std::uint64_t{0};
+  for (const DeviceRecord& record : batch_.records) {
+    if (!trace::is_launch_kind(record.kind)) continue;
+    if (is_inside(windows, record.start))
+      first_call = std::min(first_call, record.correlation);
+    else
+      outside.insert(record.correlation);
+  }
+  std::erase_if(batch_.records, [&](const DeviceRecord& record) {
+    if (trace::is_launch_kind(record.kind)) return !is_inside(windows, record.start);
+    if (record.correlation == 0) return !is_inside(windows, record.start);
+    return outside.contains(record.correlation) || record.correlation < first_call;
+  });
+}
+
+// A launch on a stream that is being captured makes a node instead of work. The node was created on the thread of the call, while it ran.
+void Decoder::match_captures(std::uint64_t since) {
+  std::vector<GraphNodes::Created> created = nodes_.created_since(since);
+  if (created.empty()) return;
+  const auto key = [](const GraphNodes::Created& entry) { return std::pair(entry.origin.thread_id, entry.origin.captured_at); };
+  std::ranges::sort(created, {}, key);
+  for (DeviceRecord& record : batch_.records) {
+    if (!trace::is_launch_kind(record.kind)) continue;
+    auto at = std::ranges::lower_bound(created, std::pair(static_cast<std::uint32_t>(record.lane), record.start), {}, key);
+    for (; at != created.end() && key(*at) <= std::pair(static_cast<std::uint32_t>(record.lane), record.end); ++at) {
+      record.launches = false;
+      // The runtime's call and the driver's call inside it have the same correlation, or the inner one is as good.
+      nodes_.set_capture_correlation(at->node, static_cast<std::uint32_t>(record.correlation));
+    }
+  }
+}
+
+// Completes the details of nodes: which call captured them, and under which op.
+void Decoder::name_captured_ops() {
+  std::unordered_map<std::uint32_t, std::uint32_t> replaced;
+  for (const auto& [detail, node] : node_of_detail_) {
+    const auto stored = batch_.details.row(detail);
+    std::vector<trace::Attribute> row(stored.begin(), stored.end());
+    row.push_back(batch_.attribute("graph id", static_cast<std::int64_t>(node >> 32)));
+    const std::optional<NodeOrigin> origin = nodes_.find(node);
+    if (origin && origin->capture_correlation != 0)
+      row.push_back(batch_.attribute("capture correlation", std::int64_t{origin->capture_correlation}));
+    const bool has_op = origin && origin->op != 0;
+    row.push_back(
+        batch_.text_attribute("captured by", has_op ? record::name_text(origin->op) : "not recorded when the graph was captured"));
+    replaced[detail] = batch_.details.add(row);
+  }
+  if (replaced.empty()) return;
+  for (DeviceRecord& record : batch_.records) {
+    if (const auto found = replaced.find(record.detail); found != replaced.end()) record.detail = found->second;
+  }
+}
+
+record::DeviceBatch Decoder::finish(std::vector<Window> windows, std::vector<record::BracketedSample> samples) {
+  drop_outside(windows);
+  match_captures(windows.empty() ? 0 : windows.front().begin);
+  name_captured_ops();
+  batch_.count_dropped(over_budget_, "over the byte budget of the recording");
+  batch_.count_dropped(without_time_, "came without a time");
+  batch_.count_dropped(unfinished_, "still running when the recording stopped");
+  if (deadline_.count() > 0)
+    batch_.dropped_detail += fmt::format("{}the device was still busy after {} ms, so kernels that ended later are missing",
+                                         batch_.dropped_detail.empty() ? "" : ", ", deadline_.count());
+  batch_.count_dropped(unknown_, "of an unknown kind");
+  batch_.clocks = {{.name = "cupti", .samples = std::move(samples)}};
+  if (properties_.empty()) properties_ = device_properties();
+  for (const DeviceProperties& each : properties_) batch_.device_properties.push_back(each.json);
+  return std::move(batch_);
+}
+
+}  // namespace mindtorch::sources::cupti

@@ -1,0 +1,188 @@
+// The CUDA driver, loaded at run time. Every call fails with "not initialised" until the program itself uses CUDA, and that is fine.
+#include "mindtorch/sources/cupti/driver.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <condition_variable>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "mindtorch/base/dynamic_library.h"
+#include "mindtorch/base/text.h"
+
+namespace mindtorch::sources::cupti {
+namespace {
+
+using Device = int;
+using Context = void*;
+
+struct Driver {
+  int (*cuDriverGetVersion)(int*) = nullptr;
+  int (*cuDeviceGetCount)(int*) = nullptr;
+  int (*cuDeviceGetName)(char*, int, Device) = nullptr;
+  int (*cuDeviceTotalMem_v2)(std::size_t*, Device) = nullptr;
+  int (*cuDeviceGetAttribute)(int*, int, Device) = nullptr;
+  int (*cuDevicePrimaryCtxGetState)(Device, unsigned*, int*) = nullptr;
+  int (*cuDevicePrimaryCtxRetain)(Context*, Device) = nullptr;
+  int (*cuDevicePrimaryCtxRelease_v2)(Device) = nullptr;
+  int (*cuCtxPushCurrent_v2)(Context) = nullptr;
+  int (*cuCtxPopCurrent_v2)(Context*) = nullptr;
+  int (*cuCtxSynchronize)() = nullptr;
+};
+
+// CUdevice_attribute.
+enum : int {
+  kMaxThreadsPerBlock = 1,
+  kSharedMemoryPerBlock = 8,
+  kWarpSize = 10,
+  kRegistersPerBlock = 12,
+  kMultiprocessorCount = 16,
+  kMaxThreadsPerMultiprocessor = 39,
+  kComputeMajor = 75,
+  kComputeMinor = 76,
+  kSharedMemoryPerMultiprocessor = 81,
+  kRegistersPerMultiprocessor = 82,
+  kSharedMemoryPerBlockOptin = 97,
+};
+
+// The driver's library and what is missing of it. Never closed.
+struct LoadedDriver {
+  DynamicLibrary library;
+  Driver functions;
+  Status status = Status::ok();
+};
+
+const char* chosen_driver() {
+  const char* chosen = std::getenv("MINDTORCH_CUDA_DRIVER");
+  return chosen != nullptr && *chosen != '\0' ? chosen : nullptr;
+}
+
+LoadedDriver& load_driver() {
+  static LoadedDriver& driver = *[] {
+    auto* loaded = new LoadedDriver;
+    const char* chosen = chosen_driver();
+    loaded->status = loaded->library.open({chosen != nullptr ? chosen : "libcuda.so.1"});
+    if (!loaded->status) return loaded;
+    const auto find = [&](const char* name, auto*& pointer) {
+      pointer = loaded->library.find<std::remove_pointer_t<std::remove_reference_t<decltype(pointer)>>>(name);
+      if (pointer == nullptr) loaded->status = Status::unavailable(fmt::format("{} lacks {}", loaded->library.path(), name));
+    };
+    Driver& f = loaded->functions;
+    find("cuDriverGetVersion", f.cuDriverGetVersion);
+    find("cuDeviceGetCount", f.cuDeviceGetCount);
+    find("cuDeviceGetName", f.cuDeviceGetName);
+    find("cuDeviceTotalMem_v2", f.cuDeviceTotalMem_v2);
+    find("cuDeviceGetAttribute", f.cuDeviceGetAttribute);
+    find("cuDevicePrimaryCtxGetState", f.cuDevicePrimaryCtxGetState);
+    find("cuDevicePrimaryCtxRetain", f.cuDevicePrimaryCtxRetain);
+    find("cuDevicePrimaryCtxRelease_v2", f.cuDevicePrimaryCtxRelease_v2);
+    find("cuCtxPushCurrent_v2", f.cuCtxPushCurrent_v2);
+    find("cuCtxPopCurrent_v2", f.cuCtxPopCurrent_v2);
+    find("cuCtxSynchronize", f.cuCtxSynchronize);
+    return loaded;
+  }();
+  return driver;
+}
+
+bool has_device_node() {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (fs::exists("/dev/dxg", ignored)) return true;  // WSL
+  for (const auto& entry : fs::directory_iterator("/dev", ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("nvidia") && name.size() > 6 && name[6] >= '0' && name[6] <= '9') return true;
+  }
+  return false;
+}
+
+DeviceProperties properties_of(const Driver& driver, Device device) {
+  const auto attribute = [&](int which) {
+    int value = 0;
+    driver.cuDeviceGetAttribute(&value, which, device);
+    return value;
+  };
+  std::array<char, 256> name{};
+  driver.cuDeviceGetName(name.data(), static_cast<int>(name.size()) - 1, device);
+  std::size_t memory = 0;
+  driver.cuDeviceTotalMem_v2(&memory, device);
+  DeviceProperties properties{.id = device, .multiprocessors = attribute(kMultiprocessorCount), .warp_size = attribute(kWarpSize)};
+  properties.json =
+      fmt::format(R"({{"id":{},"name":{},"totalGlobalMem":{},"computeMajor":{},"computeMinor":{},"maxThreadsPerBlock":{},)"
+                  R"("maxThreadsPerMultiprocessor":{},"regsPerBlock":{},"warpSize":{},"sharedMemPerBlock":{},"numSms":{},)"
+                  R"("regsPerMultiprocessor":{},"sharedMemPerBlockOptin":{},"sharedMemPerMultiprocessor":{}}})",
+                  device, json_quoted(name.data()), memory, attribute(kComputeMajor), attribute(kComputeMinor),
+                  attribute(kMaxThreadsPerBlock), attribute(kMaxThreadsPerMultiprocessor), attribute(kRegistersPerBlock),
+                  properties.warp_size, attribute(kSharedMemoryPerBlock), properties.multiprocessors,
+                  attribute(kRegistersPerMultiprocessor), attribute(kSharedMemoryPerBlockOptin), attribute(kSharedMemoryPerMultiprocessor));
+  return properties;
+}
+
+int device_count(const LoadedDriver& driver) {
+  int count = 0;
+  if (!driver.status || driver.functions.cuDeviceGetCount(&count) != 0) return 0;
+  return count;
+}
+
+// A device without a context has nothing to wait for, and is not given one.
+void synchronize_device(const Driver& driver, Device device) {
+  unsigned flags = 0;
+  int active = 0;
+  if (driver.cuDevicePrimaryCtxGetState(device, &flags, &active) != 0 || active == 0) return;
+  Context context = nullptr;
+  if (driver.cuDevicePrimaryCtxRetain(&context, device) != 0) return;
+  if (driver.cuCtxPushCurrent_v2(context) == 0) {
+    driver.cuCtxSynchronize();
+    driver.cuCtxPopCurrent_v2(&context);
+  }
+  driver.cuDevicePrimaryCtxRelease_v2(device);
+}
+
+}  // namespace
+
+Status probe_driver() {
+  const LoadedDriver& driver = load_driver();
+  if (!driver.status) return Status::unavailable(fmt::format("no NVIDIA driver ({})", driver.status.reason()));
+  if (chosen_driver() == nullptr && !has_device_node())
+    return Status::unavailable("the NVIDIA driver is installed, but this machine or container shows no GPU (/dev/nvidia0)");
+  return Status::ok();
+}
+
+std::vector<DeviceProperties> device_properties() {
+  const LoadedDriver& driver = load_driver();
+  std::vector<DeviceProperties> all;
+  for (Device device = 0; device < device_count(driver); ++device) all.push_back(properties_of(driver.functions, device));
+  return all;
+}
+
+int driver_version() {
+  const LoadedDriver& driver = load_driver();
+  int version = 0;
+  if (driver.status) driver.functions.cuDriverGetVersion(&version);
+  return version;
+}
+
+bool synchronize_devices(std::chrono::milliseconds deadline) {
+  const LoadedDriver& driver = load_driver();
+  if (device_count(driver) == 0) return true;
+  struct Wait {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool done = false;
+  };
+  // Shared with the thread, which may outlive this call: the driver's wait cannot be interrupted.
+  const auto wait = std::make_shared<Wait>();
+  std::thread([wait, &driver] {
+    for (Device device = 0; device < device_count(driver); ++device) synchronize_device(driver.functions, device);
+    std::lock_guard lock(wait->mutex);
+    wait->done = true;
+    wait->changed.notify_one();
+  }).detach();
+  std::unique_lock lock(wait->mutex);
+  return wait->changed.wait_for(lock, deadline, [&] { return wait->done; });
+}
+
+}  // namespace mindtorch::sources::cupti

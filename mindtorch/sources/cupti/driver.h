@@ -1,0 +1,33 @@
+// The few functions of the CUDA driver that the source needs: whether a device is there, what it is, and waiting for it.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "mindtorch/base/error.h"
+
+namespace mindtorch::sources::cupti {
+
+// What trace headers and kernels need to know about a device.
+struct DeviceProperties {
+  int id = 0;
+  int multiprocessors = 0;
+  int warp_size = 32;
+  std::string json;  // with torch's keys
+};
+
+// Ok if the driver can be loaded and a device node exists. Does not initialise the driver: a process may still fork.
+Status probe_driver();
+
+// Of all devices; empty while the program has not initialised CUDA.
+std::vector<DeviceProperties> device_properties();
+
+// The version the driver supports (13000), 0 if it is not known.
+int driver_version();
+
+// Waits until everything that was launched before is done, on every device in use. False if that took longer than `deadline`; the wait
+// then goes on behind the scenes and disturbs nobody.
+bool synchronize_devices(std::chrono::milliseconds deadline);
+
+}  // namespace mindtorch::sources::cupti

@@ -1,0 +1,47 @@
+// The table of graph nodes.
+#include "mindtorch/sources/cupti/graph_nodes.h"
+
+#include <algorithm>
+
+namespace mindtorch::sources::cupti {
+
+std::uint32_t GraphNodes::entry_of(std::uint64_t node) const {
+  const auto found = entry_of_node_.find(node);
+  return found == entry_of_node_.end() ? kNone : found->second;
+}
+
+void GraphNodes::created(std::uint64_t node, NodeOrigin origin) {
+  std::lock_guard lock(mutex_);
+  if (entry_of_node_.size() >= kMostNodes) return;
+  // An id that comes again belongs to a new node.
+  entry_of_node_[node] = static_cast<std::uint32_t>(entries_.size());
+  entries_.push_back({node, origin});
+}
+
+void GraphNodes::cloned(std::uint64_t node, std::uint64_t original) {
+  std::lock_guard lock(mutex_);
+  const std::uint32_t entry = entry_of(original);
+  if (entry == kNone || entry_of_node_.size() >= kMostNodes) return;
+  entry_of_node_[node] = entry;
+}
+
+std::optional<NodeOrigin> GraphNodes::find(std::uint64_t node) const {
+  std::lock_guard lock(mutex_);
+  const std::uint32_t entry = entry_of(node);
+  return entry == kNone ? std::nullopt : std::optional(entries_[entry].origin);
+}
+
+std::vector<GraphNodes::Created> GraphNodes::created_since(std::uint64_t since) const {
+  std::lock_guard lock(mutex_);
+  std::vector<Created> found;
+  for (const Created& entry : entries_)
+    if (entry.origin.captured_at >= since) found.push_back(entry);
+  return found;
+}
+
+void GraphNodes::set_capture_correlation(std::uint64_t node, std::uint32_t correlation) {
+  std::lock_guard lock(mutex_);
+  if (const std::uint32_t entry = entry_of(node); entry != kNone) entries_[entry].origin.capture_correlation = correlation;
+}
+
+}  // namespace mindtorch::sources::cupti

@@ -1,0 +1,50 @@
+// Which op captured which node of a CUDA graph: what CUPTI's callbacks tell while a graph is captured and instantiated.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "mindtorch/record/names.h"
+
+namespace mindtorch::sources::cupti {
+
+struct NodeOrigin {
+  std::uint64_t captured_at = 0;          // on CUPTI's clock
+  std::uint32_t thread_id = 0;            // of the OS
+  std::uint32_t capture_correlation = 0;  // of the call that was captured; 0 if it is not known (yet)
+  trace::NameId op = 0;                  // the innermost op that was open; 0 if nothing was recorded then
+};
+
+// Lives as long as the process, because a graph that is captured in one recording is replayed in another. Any thread.
+class GraphNodes {
+ public:
+  // One of the program's threads creates a node: what it does at this moment is the node's origin.
+  void created(std::uint64_t node, NodeOrigin origin);
+  // A node was copied, as all are when a graph is instantiated.
+  void cloned(std::uint64_t node, std::uint64_t original);
+  std::optional<NodeOrigin> find(std::uint64_t node) const;
+
+  // The nodes created at or after `since`, with an origin each.
+  struct Created {
+    std::uint64_t node;
+    NodeOrigin origin;
+  };
+  std::vector<Created> created_since(std::uint64_t since) const;
+  void set_capture_correlation(std::uint64_t node, std::uint32_t correlation);
+
+ private:
+  // Beyond this a program that captures without end would fill the memory; its newest nodes then have no origin.
+  static constexpr std::size_t kMostNodes = std::size_t{4} << 20;
+  // A node and the one it was copied from share an entry.
+  std::uint32_t entry_of(std::uint64_t node) const;
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  mutable std::mutex mutex_;
+  std::unordered_map<std::uint64_t, std::uint32_t> entry_of_node_;
+  std::vector<Created> entries_;  // in the order of creation
+};
+
+}  // namespace mindtorch::sources::cupti

@@ -1,0 +1,38 @@
+// Finds and loads CUPTI at run time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mindtorch/base/dynamic_library.h"
+#include "mindtorch/base/error.h"
+#include "mindtorch/sources/cupti/cupti_abi.h"
+
+namespace mindtorch::sources::cupti {
+
+class Library {
+ public:
+  // Loads the library unless it is loaded already. The reason of a failure says what was tried.
+  Status load();
+  bool is_loaded() const { return version_ != 0; }
+  const Functions& functions() const { return functions_; }
+  const std::string& path() const { return library_.path(); }
+  std::uint32_t version() const { return version_; }  // 130001 for CUDA 13.0
+
+  // Ok, or "cuptiX: the library's text (number); what to do about it".
+  Status check(Result result, std::string_view call) const;
+
+ private:
+  Status resolve();
+
+  DynamicLibrary library_;
+  Functions functions_;
+  std::uint32_t version_ = 0;
+};
+
+// Where CUPTI may be, in the order in which it is looked for: MINDTORCH_CUPTI, what the process has loaded, PyTorch's, CUDA_HOME's, the
+// system's. Exposed for tests.
+std::vector<std::string> library_candidates();
+
+}  // namespace mindtorch::sources::cupti
