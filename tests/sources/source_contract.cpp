@@ -47,7 +47,7 @@ std::vector<const DeviceRecord*> kernels_of(const DeviceBatch& batch) {
 std::vector<const DeviceRecord*> launches_of(const DeviceBatch& batch) {
   std::vector<const DeviceRecord*> found;
   for (const DeviceRecord& record : batch.records) {
-    if (trace::is_launch_kind(record.kind) && record.correlation != 0) found.push_back(&record);
+    if (record.launches) found.push_back(&record);
   }
   return found;
 }

@@ -150,7 +150,8 @@ Status CuptiSource::enable_kinds() {
 
 void CuptiSource::disable_kinds() {
   const Functions& cupti = library_.functions();
-  for (const std::uint32_t kind : std::exchange(enabled_, {})) cupti.cuptiActivityDisable(kind);
+  // Calls go last: one that is under way is recorded when it ends, and its kernel may be there already.
+  for (; !enabled_.empty(); enabled_.pop_back()) cupti.cuptiActivityDisable(enabled_.back());
   if (cupti.cuptiSetThreadIdType != nullptr) cupti.cuptiSetThreadIdType(kDefaultThreadId);
 }
 

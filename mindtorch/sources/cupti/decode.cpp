@@ -180,7 +180,7 @@ void Decoder::add(const OverheadRecord& overhead) {
 void Decoder::add_work(EventKind kind, std::uint64_t start, std::uint64_t end, std::uint32_t correlation, Place place, std::uint32_t name,
                        std::uint32_t detail) {
   if (start == 0 || end < start) {
-    ++(start != 0 ? unfinished_ : without_time_);
+    (start != 0 ? unfinished_ : without_time_).push_back(correlation);
     return;
   }
   store({.start = start,

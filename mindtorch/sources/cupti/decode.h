@@ -83,6 +83,15 @@ class Decoder {
   const DeviceProperties* properties(std::uint32_t device);
   std::uint32_t add_detail(std::vector<trace::Attribute> row, std::uint64_t graph_node);
 
+  // Which calls lie inside the windows, by correlation.
+  struct Calls {
+    std::unordered_set<std::uint64_t> outside;
+    std::uint64_t first = ~std::uint64_t{0}, last = 0;  // inside
+    bool has_launched(std::uint64_t correlation) const {
+      return correlation >= first && correlation <= last && !outside.contains(correlation);
+    }
+  };
+  Calls find_calls(const std::vector<Window>& windows) const;
   void drop_outside(const std::vector<Window>& windows);
   void match_captures(std::uint64_t since);
   void name_captured_ops();
@@ -98,8 +107,8 @@ class Decoder {
   std::unordered_map<std::uint32_t, std::uint64_t> node_of_detail_;
   std::uint64_t forgotten_correlation_ = 0;  // keep_last: what has this correlation or a smaller one is gone
   std::uint64_t over_budget_ = 0;
-  std::uint64_t without_time_ = 0;
-  std::uint64_t unfinished_ = 0;
+  std::vector<std::uint64_t> without_time_;  // correlations of device records that cannot be placed
+  std::vector<std::uint64_t> unfinished_;
   std::uint64_t unknown_ = 0;
   std::chrono::milliseconds deadline_{0};
 };

@@ -29,23 +29,30 @@ void Decoder::forget_before(std::uint64_t time) {
   });
 }
 
-// A kernel belongs to the recording if its launch does. A kernel whose launch came before the first one that was seen was launched before
-// the recording began.
-void Decoder::drop_outside(const std::vector<Window>& windows) {
-  std::unordered_set<std::uint64_t> outside;
-  std::uint64_t first_call = ~std::uint64_t{0};
+Decoder::Calls Decoder::find_calls(const std::vector<Window>& windows) const {
+  Calls calls;
   for (const DeviceRecord& record : batch_.records) {
     if (!trace::is_launch_kind(record.kind)) continue;
-    if (is_inside(windows, record.start))
-      first_call = std::min(first_call, record.correlation);
-    else
-      outside.insert(record.correlation);
+    if (!is_inside(windows, record.start)) {
+      calls.outside.insert(record.correlation);
+      continue;
+    }
+    calls.first = std::min(calls.first, record.correlation);
+    calls.last = std::max(calls.last, record.correlation);
   }
+  return calls;
+}
+
+// A kernel belongs to the recording if its launch does. The call of a kernel may not be there because it was under way when recording began
+// or ended; correlations count up, so that it lies before the first or after the last call of the recording.
+void Decoder::drop_outside(const std::vector<Window>& windows) {
+  const Calls calls = find_calls(windows);
   std::erase_if(batch_.records, [&](const DeviceRecord& record) {
-    if (trace::is_launch_kind(record.kind)) return !is_inside(windows, record.start);
-    if (record.correlation == 0) return !is_inside(windows, record.start);
-    return outside.contains(record.correlation) || record.correlation < first_call;
+    if (trace::is_launch_kind(record.kind) || record.correlation == 0) return !is_inside(windows, record.start);
+    return !calls.has_launched(record.correlation);
   });
+  for (std::vector<std::uint64_t>* unplaced : {&without_time_, &unfinished_})
+    std::erase_if(*unplaced, [&](std::uint64_t correlation) { return !calls.has_launched(correlation); });
 }
 
 // A launch on a stream that is being captured makes a node instead of work. The node was created on the thread of the call, while it ran.
@@ -91,8 +98,8 @@ record::DeviceBatch Decoder::finish(std::vector<Window> windows, std::vector<rec
   match_captures(windows.empty() ? 0 : windows.front().begin);
   name_captured_ops();
   batch_.count_dropped(over_budget_, "over the byte budget of the recording");
-  batch_.count_dropped(without_time_, "came without a time");
-  batch_.count_dropped(unfinished_, "still running when the recording stopped");
+  batch_.count_dropped(without_time_.size(), "came without a time");
+  batch_.count_dropped(unfinished_.size(), "still running when the recording stopped");
   if (deadline_.count() > 0)
     batch_.dropped_detail += fmt::format("{}the device was still busy after {} ms, so kernels that ended later are missing",
                                          batch_.dropped_detail.empty() ? "" : ", ", deadline_.count());

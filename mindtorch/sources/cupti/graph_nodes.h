@@ -15,7 +15,7 @@ struct NodeOrigin {
   std::uint64_t captured_at = 0;          // on CUPTI's clock
   std::uint32_t thread_id = 0;            // of the OS
   std::uint32_t capture_correlation = 0;  // of the call that was captured; 0 if it is not known (yet)
-  trace::NameId op = 0;                  // the innermost op that was open; 0 if nothing was recorded then
+  trace::NameId op = 0;                   // the innermost op that was open; 0 if nothing was recorded then
 };
 
 // Lives as long as the process, because a graph that is captured in one recording is replayed in another. Any thread.

@@ -1,0 +1,58 @@
+// The contract of a source, kept by the CUPTI source on the double of libcupti as it behaves and misbehaves.
+#include <cstdlib>
+
+#include "mindtorch/sources/cupti/cupti_source.h"
+#include "tests/doubles/cupti/cupti_double.h"
+#include "tests/sources/source_contract.h"
+
+namespace mindtorch::sources {
+namespace {
+
+struct Behaviour {
+  CuptiDoubleFaults faults;
+  std::uint32_t version = 130001;
+  std::int64_t clock_offset_ns = 0;
+  double clock_drift_ppm = 0;
+};
+
+class CuptiDevice : public WatchedDevice {
+ public:
+  explicit CuptiDevice(const Behaviour& behaviour) {
+    ::setenv("MINDTORCH_CUDA_DRIVER", CUDA_DRIVER_DOUBLE, 1);
+    cupti_double_reset();
+    cupti_double_set_version(behaviour.version);
+    cupti_double_set_faults(&behaviour.faults);
+    cupti_double_set_clock(behaviour.clock_offset_ns, behaviour.clock_drift_ppm);
+  }
+  ~CuptiDevice() override { EXPECT_STREQ(cupti_double_violations(), ""); }
+  record::ActivitySource& source() override { return source_; }
+  int stream_count() const override { return 3; }
+  void launch(int stream, const std::string& name) override {
+    const CuptiDoubleWork work{.stream = static_cast<std::uint32_t>(7 + stream), .name = name.c_str()};
+    cupti_double_issue(&work);
+  }
+  void wait_until_idle() override { cupti_double_synchronize(); }
+  std::optional<std::vector<TrueWork>> truth() override {
+    std::vector<CuptiDoubleTruth> truth(cupti_double_take_truth(nullptr, 0));
+    cupti_double_take_truth(truth.data(), truth.size());
+    std::vector<TrueWork> all;
+    for (const CuptiDoubleTruth& work : truth) all.push_back({work.correlation, work.monotonic_start_ns, work.monotonic_end_ns});
+    return all;
+  }
+
+ private:
+  cupti::CuptiSource source_;
+};
+
+ContractCase on(std::string name, Behaviour behaviour) {
+  return {std::move(name), [behaviour] { return std::make_unique<CuptiDevice>(behaviour); }};
+}
+
+INSTANTIATE_TEST_SUITE_P(Cupti, SourceContract,
+                         testing::Values(on("AsShipped", {}), on("OlderLibrary", {.version = 26}),
+                                         on("ClockAhead", {.clock_offset_ns = 3'600'000'000'000}),
+                                         on("DriftingClock", {.clock_drift_ppm = 200}), on("Shuffled", {.faults = {.shuffle_seed = 7}})),
+                         [](const auto& each) { return each.param.name; });
+
+}  // namespace
+}  // namespace mindtorch::sources
