@@ -66,7 +66,7 @@ TEST(Activity, TheSameActivityTwiceIsRefusedWithTorchsText) {
             "Activity ProfilerActivity.CUDA specified more than once");
 }
 
-TEST(Activity, DevicesNobodyWatchesAreRefusedWithAReason) {
+TEST(Activity, DevicesWithoutASourceAreRefusedWithAReason) {
   for (const Activity activity : {Activity::kXpu, Activity::kHpu, Activity::kMtia})
     EXPECT_THAT(refusal<InvalidArgument>({Activity::kCpu, activity}),
                 HasSubstr(fmt::format("{} cannot be recorded: only CPU, CUDA and NPU", activity_name(activity))));

@@ -46,7 +46,7 @@ TEST(Schedule, TheFirstWaitCanBeLeftOutAndStillCountsAsPartOfItsCycle) {
   EXPECT_EQ(letters({.wait = 5, .warmup = 1, .active = 2, .repeat = 2, .skip_first = 3, .skip_first_wait = 1}, 18), "NNNWRSNNNNNWRSNNNN");
 }
 
-TEST(Schedule, AWaitForEverNeverRecords) {
+TEST(Schedule, AnEndlessWaitNeverRecords) {
   const ScheduleOptions for_ever{.wait = std::numeric_limits<std::int64_t>::max(), .warmup = 1, .active = 1};
   EXPECT_EQ(letters(for_ever, 5), "NNNNN");
   ScheduleOptions skipped = for_ever;

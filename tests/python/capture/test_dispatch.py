@@ -105,7 +105,7 @@ def test_the_device_can_be_an_object_with_type_and_index(record):
     assert recorded.events[0]["device_type"] == "NPU"
 
 
-def test_a_device_nobody_knows_is_no_error(record):
+def test_an_unknown_device_is_not_an_error(record):
     with record() as recorded:
         call("op", "tpu:3")
         call("op", object())

@@ -52,7 +52,7 @@ def test_modules_of_a_class_are_counted_from_0_in_every_recording():
         assert names == [f"nn.Module: {name}" for name in ("Linear_0", "Net_0", "Sequential_0", "Linear_1", "ReLU_0", "Linear_0")]
 
 
-def test_without_the_flag_there_are_none_and_modules_pay_nothing(tmp_path):
+def test_without_the_flag_there_are_no_module_events_and_modules_pay_nothing(tmp_path):
     net = Net()
     with profile() as prof:
         assert nn_module._module_call_hook is None

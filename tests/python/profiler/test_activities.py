@@ -17,7 +17,7 @@ def test_an_activity_can_be_limited_to_groups_of_events(op, groups, kept):
 
 
 @pytest.mark.parametrize("name", ["BOGUS", "GPU_MEMCPY"])
-def test_a_group_that_is_none_of_the_activity_is_refused_with_torchs_text(name):
+def test_a_group_that_does_not_belong_to_the_activity_is_refused_with_torchs_text(name):
     with pytest.raises(RuntimeError, match=f"^Unknown or non-member activity type name: '{name}'$"):
         profile(activities=[{ProfilerActivity.CPU: [name]}])
 
@@ -76,7 +76,7 @@ def test_every_activity_of_torch_exists():
 
 
 @pytest.mark.parametrize("activity", [ProfilerActivity.XPU, "MTIA", "HPU"])
-def test_devices_that_nobody_watches_are_refused_with_a_reason(activity):
+def test_devices_without_a_source_are_refused_with_a_reason(activity):
     with pytest.raises(ValueError, match="cannot be recorded: only CPU, CUDA and NPU have a source here"):
         profile(activities=[activity])
 

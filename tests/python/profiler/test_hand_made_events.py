@@ -158,7 +158,7 @@ def test_recorded_and_hand_made_events_may_be_in_one_list(op):
     assert [row.key for row in mixed.key_averages()] == ["aten::mul", "by hand"]
 
 
-def test_shapes_that_are_none_are_refused():
+def test_values_that_are_not_shapes_are_refused():
     with pytest.raises(ValueError, match="expected a list of lists of sizes, got 'x'"):
         EventList([event(0, 1, input_shapes="x")]).table()
 

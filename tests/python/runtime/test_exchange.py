@@ -113,7 +113,7 @@ def test_dlpack_shares_memory_with_numpy(kind):
     np.testing.assert_array_equal(back, source)
 
 
-def test_a_capsule_is_consumed_once_and_frees_what_nobody_consumes():
+def test_a_capsule_is_consumed_once_and_frees_its_memory_if_it_is_not_consumed():
     x = torch.ones(3)
     before = torch._C.cpu_memory_allocated()
     capsule = x.__dlpack__()
