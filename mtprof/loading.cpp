@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "mindtorch/analyze/analysis.h"
 #include "mindtorch/trace/file.h"
 #include "mtprof/progress.h"
 
@@ -30,6 +31,13 @@ Loaded load(const std::string& path, const exporter::ChromeReadOptions& options)
     loaded.flows = result.flows;
   }
   return loaded;
+}
+
+ProfiledRun load_profile(const std::string& path, const analyze::StepProfileOptions& options) {
+  const Loaded loaded = load(path);
+  if (loaded.damage) fmt::print(stderr, "mtprof: {} is damaged: {}\n", path, *loaded.damage);
+  const analyze::Analysis analysis(loaded.recording);
+  return {analyze::step_profile(analysis, options), loaded.damage.has_value()};
 }
 
 }  // namespace mindtorch::mtprof

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "mindtorch/analyze/diff/step_profile.h"
 #include "mindtorch/export/chrome/chrome_reader.h"
 #include "mindtorch/trace/recording.h"
 
@@ -24,5 +25,12 @@ struct Loaded {
 
 // Throws IoError or InvalidArgument. What is damaged is loaded as far as it goes. Shows progress on a terminal.
 Loaded load(const std::string& path, const exporter::ChromeReadOptions& options = {});
+
+// A run as it is compared with others. Damage is told on standard error.
+struct ProfiledRun {
+  analyze::StepProfile profile;
+  bool is_damaged = false;
+};
+ProfiledRun load_profile(const std::string& path, const analyze::StepProfileOptions& options = {});
 
 }  // namespace mindtorch::mtprof

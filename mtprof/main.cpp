@@ -25,6 +25,8 @@ int main(int argc, char** argv) {
   add_table(program, run);
   add_export(program, run);
   add_info(program, run);
+  add_diff(program, run);
+  add_check(program, run);
   add_validate(program, run);
   try {
     program.parse(argc, argv);

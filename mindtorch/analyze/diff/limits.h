@@ -1,0 +1,41 @@
+// Limits: by how much a run may exceed its baseline, and whether it does.
+//
+// A limit is exceeded only where the interval of the change lies above it as a whole, so noise does not fail a build: two runs of the same
+// program exceed a limit of +0 % with a probability of at most one percent. Where the estimate is above the limit but the interval is not,
+// the verdict says that more steps are needed.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mindtorch/analyze/diff/shift.h"
+#include "mindtorch/analyze/diff/step_profile.h"
+
+namespace mindtorch::analyze {
+
+struct Limit {
+  std::string metric;  // "step_time", "device_time", "peak_memory", "op:NAME", "calls:NAME"
+  double share = 0;    // 0.03 for +3%
+};
+
+// Reads "step_time=+3%", "op:aten::mm=10%" or "peak_memory=0%". Throws InvalidArgument that says what was expected.
+Limit parse_limit(std::string_view text);
+
+struct Verdict {
+  enum class Outcome { kWithin, kExceeded, kUnclear };
+
+  Limit limit;
+  std::string subject;  // the metric; for memory with its device: "peak_memory of CUDA:0"
+  Outcome outcome = Outcome::kWithin;
+  Shift shift;  // ns, bytes or calls; peaks are single numbers, whose interval is the number itself
+
+  // A sentence with the numbers.
+  std::string text() const;
+};
+
+// One verdict per limit; for peak_memory one per device. Throws InvalidArgument for a metric that neither run has.
+std::vector<Verdict> check_limits(const StepProfile& baseline, const StepProfile& run, std::span<const Limit> limits);
+
+}  // namespace mindtorch::analyze

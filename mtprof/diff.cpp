@@ -1,0 +1,59 @@
+// mtprof diff: what changed between two runs.
+#include "mindtorch/analyze/diff/diff.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "mtprof/commands.h"
+#include "mtprof/diff_output.h"
+#include "mtprof/loading.h"
+
+namespace mindtorch::mtprof {
+namespace {
+
+struct Arguments {
+  DiffNames files;
+  analyze::StepProfileOptions profile;
+  double confidence = 0.99;
+  int row_limit = 30;
+  bool all = false;
+  bool json = false;
+  bool csv = false;
+};
+
+int run_diff(const Arguments& arguments) {
+  const ProfiledRun before = load_profile(arguments.files.before, arguments.profile);
+  const ProfiledRun after = load_profile(arguments.files.after, arguments.profile);
+  const analyze::Diff diff = analyze::diff_runs(before.profile, after.profile, arguments.confidence);
+  if (arguments.json) {
+    fmt::print("{}", diff_json(diff, arguments.files));
+  } else if (arguments.csv) {
+    fmt::print("{}", diff_csv(diff));
+  } else {
+    fmt::print("{}", diff_text(diff, arguments.files, arguments.row_limit, arguments.all));
+  }
+  return before.is_damaged || after.is_damaged ? 1 : 0;
+}
+
+}  // namespace
+
+void add_diff(CLI::App& program, Run& run) {
+  CLI::App* command = program.add_subcommand("diff", "What changed between two runs, told apart from noise");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("BEFORE", arguments->files.before, "A recording or a Chrome trace")->required();
+  command->add_option("AFTER", arguments->files.after, "A later run of the same program")->required();
+  command->add_flag("--by-shape", arguments->profile.by_shape, "One row for each set of input shapes");
+  command->add_flag("--by-module", arguments->profile.by_module, "One row for each module around an op");
+  command->add_option("--confidence", arguments->confidence, "Probability that equal runs show no change in any row")
+      ->check(CLI::Range(0.5, 0.999999))
+      ->capture_default_str();
+  command->add_option("--limit", arguments->row_limit, "Most rows to show; -1 for all")->capture_default_str();
+  command->add_flag("--all", arguments->all, "Rows without a change too");
+  auto* json = command->add_flag("--json", arguments->json, "Every row as JSON");
+  command->add_flag("--csv", arguments->csv, "Every row as CSV")->excludes(json);
+  command->callback([arguments, &run] { run = [arguments] { return run_diff(*arguments); }; });
+}
+
+}  // namespace mindtorch::mtprof
