@@ -149,7 +149,7 @@ class Case:
                 program.communicate()
                 return program.returncode == -signal.SIGKILL
             require(time.monotonic() < deadline, "the program did not get as far as to be killed")
-            time.sleep(0.0005)
+            time.sleep(0.001)
         ended = Ended(program.returncode, *program.communicate())
         require(ended.status == 0, f"the program failed before it was killed: {ended}")
         return False

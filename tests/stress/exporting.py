@@ -192,6 +192,24 @@ def into_a_vanished_folder(case):
     checks.check_only(case.folder, ["afterwards.json"])
 
 
+def spills_into_hostile_places(case):
+    """A spill writes a regular file, through a link too; everything else is refused by start(), and stays what it is."""
+    fifo, folder, node = case.folder / "fifo.mtrec", case.folder / "folder.mtrec", case.make_node("null.mtrec", 3)
+    os.mkfifo(fifo)
+    folder.mkdir()
+    link, target = case.folder / "link.mtrec", case.folder / "target.mtrec"
+    link.symlink_to(target)
+    refused = [fifo, folder, node, case.folder / "missing" / "x.mtrec", case.folder / ("n" * 250 + ".mtrec")]
+    answer = case.run_python("spill_into", options=ALL, turns=50, budget_bytes=1 << 20, paths=[str(path) for path in [*refused, link]])
+    *ends, linked = answer["ended"]
+    for path, ended in zip(refused, ends, strict=True):
+        require_refused(path, ended)
+    require(linked["error"] is None, f"a spill through a link failed: {linked}")
+    require(link.is_symlink() and stat.S_ISFIFO(fifo.stat().st_mode) and stat.S_ISCHR(node.stat().st_mode), "a spill has replaced a file")
+    checks.check_file(case, target)
+    checks.check_only(case.folder, ["fifo.mtrec", "folder.mtrec", "null.mtrec", "link.mtrec", "target.mtrec"])
+
+
 def deep_nesting_stays_in_proportion(case):
     """Scopes nested thousands deep: no file grows with the square of the depth."""
     depth = case.random.choice([100, 3000, 10_000])
@@ -224,6 +242,7 @@ def draw_name(rng):
 
 
 CASES = [
+    spills_into_hostile_places,
     deep_nesting_stays_in_proportion,
     any_name_is_kept,
     into_ordinary_places,

@@ -11,7 +11,11 @@ from recording import MEGABYTE, draw_options
 def killed_while_spilling(case):
     """The file of a killed session opens, is said to be cut, and holds the events of each thread without a gap."""
     rng = case.random
-    spill, threads, size = case.folder / "spill.mtrec", rng.choice([1, 3]), rng.randrange(64, 3_000_000)
+    spill, threads, size = (
+        case.folder / "spill.mtrec",
+        rng.choice([1, 3]),
+        rng.choice([rng.randrange(64, 20_000), rng.randrange(64, 400_000)]),
+    )
     program = case.python(
         "spill_for_ever",
         options=draw_options(rng),
@@ -37,7 +41,9 @@ def check_threads(case, spill):
     for numbers in scopes.values():
         expected = [number % SIZES for number in range(len(numbers))]
         require(numbers == expected, f"a thread's events have a gap: {numbers[:60]}")
-    for recorded, most in zip(sorted((len(numbers) for numbers in scopes.values()), reverse=True), sorted(begun, reverse=True), strict=False):
+    for recorded, most in zip(
+        sorted((len(numbers) for numbers in scopes.values()), reverse=True), sorted(begun, reverse=True), strict=False
+    ):
         require(recorded <= most, f"{recorded} scopes were recorded of {most}")
 
 

@@ -133,6 +133,27 @@ def export_for_ever(p):
         counter.set(number)
 
 
+def attempt(call):
+    """How a call ended, as part of an answer."""
+    try:
+        call()
+        return {"error": None}
+    except Exception as error:
+        return {"error": type(error).__name__, "oserror": isinstance(error, OSError), "text": str(error)}
+
+
+def spill_into(p):
+    """One spilling profile after the other; the answer says how each ended."""
+    work = Workload(p["host"])
+
+    def spill(path):
+        with profile(**p["options"], experimental_config=config_of(p | {"spill_path": path})) as prof:
+            work.turns(p["turns"])
+        assert len(prof.events()) == p["turns"] * EVENTS_OF_A_TURN
+
+    return {"ended": [attempt(lambda path=path: spill(path)) for path in p["paths"]]}
+
+
 def export_into(p):
     """One export after the other; the answer says how each ended."""
     work = Workload(p["host"])
@@ -144,13 +165,7 @@ def export_into(p):
     if p.get("vanished_folder"):
         os.chdir(p["vanished_folder"])
         os.rmdir(p["vanished_folder"])
-    ended = []
-    for path in p["exports"]:
-        try:
-            export(prof, path)
-            ended.append({"error": None})
-        except Exception as error:
-            ended.append({"error": type(error).__name__, "oserror": isinstance(error, OSError), "text": str(error)})
+    ended = [attempt(lambda path=path: export(prof, path)) for path in p["exports"]]
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     if p.get("afterwards"):
         export(prof, p["afterwards"])

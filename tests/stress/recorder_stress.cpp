@@ -166,7 +166,8 @@ void check_sums(const Plan& plan, const trace::Recording& recording, std::uint64
   const std::uint64_t side = side_data_issued(found, recording.options, turns);
   const std::uint64_t accounted = found.side_data + found.missing_side_data;
   if (budget.policy == Policy::kGrow)
-    require(accounted == side, fmt::format("{} entries of side data and {} lost are not {}", found.side_data, found.missing_side_data, side));
+    require(accounted == side,
+            fmt::format("{} entries of side data and {} lost are not {}", found.side_data, found.missing_side_data, side));
   if (budget.policy == Policy::kSpill) require(found.missing_side_data == 0, "side data lost by a spill");
 }
 

@@ -88,6 +88,35 @@ def check_recording_file(case, path, answer):
     case.mtprof("validate", path, expected=(0,) if not answer["lost"] else None)
 
 
+def spills_onto_a_full_disk(case):
+    """What the disk does not take is counted, and the file opens and holds the rest."""
+    rng = case.random
+    disk = case.mount_small_disk(kilobytes=rng.choice([4, 64, 500]))
+    spill = disk / "spill.mtrec"
+    answer = case.run_python(
+        "record",
+        options=draw_options(rng),
+        budget_bytes=rng.choice([1, 8]) * MEGABYTE,
+        spill_path=str(spill),
+        threads=rng.choice([1, 4]),
+        waves=2,
+        steps=2,
+        turns=rng.choice([100, 3000]),
+        trainings=0,
+        left_open=0,
+        forks=[],
+        signal_seconds=0,
+        exports=[str(case.folder / "trace.mtrec")],
+        folder=str(case.folder),
+    )
+    require(answer["wrong"] == [], f"side data of another event: {answer['wrong']}")
+    # Waits for the disk are events too, and may be among those that the disk did not take: at most one in each segment of 2,048 events.
+    most = answer["issued"] + answer["issued"] // 2048 + 20
+    require(answer["issued"] <= answer["recorded"] + answer["lost"] <= most, f"events do not add up: {answer}")
+    checks.info_of(case, spill, expected=(0, 1))
+    checks.info_of(case, case.folder / "trace.mtrec", expected=(0, 1))
+
+
 def schedules_write_each_cycle(case):
     """Every cycle of a schedule is one file, which holds the active steps and nothing else."""
     rng = case.random
@@ -136,4 +165,4 @@ def memory_stays_flat(case):
     require(growth < 40, f"{profiles} profiles took {growth:.1f} MiB of memory more and more")
 
 
-CASES = [everything_adds_up, schedules_write_each_cycle, memory_stays_flat]
+CASES = [everything_adds_up, spills_onto_a_full_disk, schedules_write_each_cycle, memory_stays_flat]

@@ -1,6 +1,6 @@
 """What programs under stress do while a profile runs: events whose number, order and side data are known beforehand.
 
-The op of a turn is called by a function whose name says whether the turn is even or odd, so whoever looks at an event knows which shapes and
+The op of a turn is called by a function whose name says whether the turn is even or odd, so an event of a turn shows which shapes and
 which stack it must have.
 """
 
