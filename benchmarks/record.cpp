@@ -114,7 +114,7 @@ class Companion {
     together_.arrive_and_wait();
     thread_.join();
   }
-  // What the slower of the two threads took.
+  // The time of the slower of the two threads.
   double on_both(double (*loop)(std::int64_t)) {
     loop_ = loop;
     together_.arrive_and_wait();

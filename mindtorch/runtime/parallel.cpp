@@ -82,7 +82,7 @@ class Pool {
     }
   }
 
-  // Takes parts until there are none left.
+  // Takes parts until all are taken.
   void work() {
     inside_parallel_region = true;
     while (true) {

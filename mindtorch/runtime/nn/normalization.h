@@ -14,7 +14,7 @@ class LayerNorm : public Module {
  public:
   explicit LayerNorm(IntArrayRef normalized_shape, const LayerNormOptions& norm = {}, const TensorOptions& options = {});
   Tensor forward(const Tensor& input) override;
-  Tensor weight, bias;  // undefined if there is none
+  Tensor weight, bias;  // undefined if the layer has no such parameters
 
  private:
   DimVector normalized_shape_;
@@ -29,7 +29,7 @@ class RMSNorm : public Module {
  public:
   explicit RMSNorm(IntArrayRef normalized_shape, const RMSNormOptions& norm = {}, const TensorOptions& options = {});
   Tensor forward(const Tensor& input) override;
-  Tensor weight;  // undefined if there is none
+  Tensor weight;  // undefined if the layer has no such parameters
 
  private:
   DimVector normalized_shape_;
@@ -44,7 +44,7 @@ class GroupNorm : public Module {
  public:
   GroupNorm(std::int64_t num_groups, std::int64_t num_channels, const GroupNormOptions& norm = {}, const TensorOptions& options = {});
   Tensor forward(const Tensor& input) override;
-  Tensor weight, bias;  // undefined if there is none
+  Tensor weight, bias;  // undefined if the layer has no such parameters
 
  private:
   std::int64_t num_groups_;
@@ -60,7 +60,7 @@ struct BatchNormOptions {
 class BatchNorm : public Module {
  public:
   Tensor forward(const Tensor& input) override;
-  Tensor weight, bias;                                    // undefined if there is none
+  Tensor weight, bias;                                    // undefined if the layer has no such parameters
   Tensor running_mean, running_var, num_batches_tracked;  // undefined if nothing is tracked
 
  protected:

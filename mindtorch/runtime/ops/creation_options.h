@@ -1,4 +1,4 @@
-// What the ops that make tensors share: torch's four options (type, layout, device, pinned memory), in the order they are recorded in.
+// The options that all ops that make tensors have: type, layout, device and pinned memory, in the order in which they are recorded.
 #pragma once
 
 #include "mindtorch/runtime/dispatch/value.h"

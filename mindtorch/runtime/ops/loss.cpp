@@ -103,7 +103,7 @@ Tensor bce_with_logits_kernel(const Tensor& self, const Tensor& target, const Op
 
 // ---- derivatives ----
 
-// What a loss with mean or sum makes of each element's share.
+// The factor by which a reduction (mean or sum) scales the gradient of each element.
 double share_of(const Tensor& self, const Tensor& target, std::int64_t reduction) {
   if (reduction != kReductionMean) return 1;
   return 1.0 / static_cast<double>(checked_numel(broadcast_shape(self.sizes(), target.sizes(), "aten::mse_loss")));

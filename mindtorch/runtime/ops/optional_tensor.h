@@ -10,7 +10,7 @@ inline Tensor value_or_undefined(const OptionalTensor& tensor) { return tensor ?
 inline bool is_defined(const OptionalTensor& tensor) { return tensor && tensor->defined(); }
 inline Tensor contiguous_or_undefined(const OptionalTensor& tensor) { return is_defined(tensor) ? tensor->contiguous() : Tensor(); }
 
-// What a kernel gets for it.
+// The address that a kernel receives for an optional argument.
 inline void* data_or_null(const Tensor& tensor) { return tensor.defined() ? tensor.data_ptr() : nullptr; }
 
 }  // namespace mindtorch

@@ -31,7 +31,7 @@ inline void need_floating(ScalarType type, std::string_view op) {
   if (!is_floating_point(type)) throw_error(op, "not implemented for '{}'", scalar_type_title(type));
 }
 
-// What the device's timeline calls a kernel: "aten::exp" without the namespace.
+// The name of a kernel on the timeline of the device: "aten::exp" without the namespace.
 template <FixedString op>
 constexpr const char* kernel_name() {
   return op.text + op.view().rfind(':') + 1;
