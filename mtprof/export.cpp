@@ -15,6 +15,7 @@
 #include "mtprof/commands.h"
 #include "mtprof/loading.h"
 #include "mtprof/progress.h"
+#include "mtprof/shown.h"
 
 namespace mindtorch::mtprof {
 namespace {
@@ -52,25 +53,25 @@ int run_export(const Arguments& arguments) {
   const analyze::Analysis analysis(loaded.recording);
   std::vector<std::string> written;
   for (const std::string& path : arguments.outputs) {
-    const Progress progress(fmt::format("writing {}", path));
+    const Progress progress("writing " + shown(path));
     write_one(analysis, arguments, path);
     written.push_back(path);
   }
   if (!arguments.memory_timeline.empty()) {
     const trace::Device device =
         arguments.device.empty() ? exporter::default_memory_device(loaded.recording) : trace::parse_device(arguments.device);
-    const Progress progress(fmt::format("writing {}", arguments.memory_timeline));
+    const Progress progress("writing " + shown(arguments.memory_timeline));
     exporter::write_memory_timeline(analysis, device, arguments.memory_timeline);
     written.push_back(arguments.memory_timeline);
   }
   std::string list;
   for (const std::string& path : written) {
     const std::uintmax_t size = size_of(path);
-    if (!arguments.json) fmt::print("{} ({} bytes, {} events)\n", path, size, loaded.recording.events.size());
+    if (!arguments.json) fmt::print("{} ({} bytes, {} events)\n", shown(path), size, loaded.recording.events.size());
     list += fmt::format("{}{{\"path\":{},\"bytes\":{}}}", list.empty() ? "" : ",", json_quoted(path), size);
   }
   if (arguments.json) fmt::print("{{\"events\":{},\"files\":[{}]}}\n", loaded.recording.events.size(), list);
-  if (loaded.damage) fmt::print(stderr, "mtprof: {} is damaged: {}\n", arguments.file, *loaded.damage);
+  if (loaded.damage) fmt::print(stderr, "mtprof: {} is damaged: {}\n", shown(arguments.file), shown(*loaded.damage));
   return loaded.damage ? 1 : 0;
 }
 

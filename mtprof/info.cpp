@@ -18,6 +18,7 @@
 #include "mindtorch/trace/text.h"
 #include "mtprof/commands.h"
 #include "mtprof/loading.h"
+#include "mtprof/shown.h"
 
 namespace mindtorch::mtprof {
 namespace {
@@ -54,7 +55,7 @@ std::string device_text(trace::Device device) {
 std::string track_text(const Track& track) {
   const std::string id = track.kind == Track::Kind::kThread ? fmt::format("thread {}", track.id)
                                                             : fmt::format("{} stream {}", device_text(track.device), track.id);
-  return track.name.empty() ? id : fmt::format("{} ({})", id, valid_utf8(track.name));
+  return track.name.empty() ? id : fmt::format("{} ({})", id, track.name);
 }
 
 std::string options_text(const trace::RecordedOptions& options) {
@@ -76,10 +77,10 @@ std::string one_line(std::string_view text) {
     if (!is_space) line += c;
     if (is_space && !line.ends_with(' ')) line += ' ';
   }
-  return exporter::shortened(line, 100);
+  return exporter::shortened(shown(line), 100);
 }
 
-void print_line(std::string_view label, const std::string& text) { fmt::print("  {:<9} {}\n", label, text); }
+void print_line(std::string_view label, const std::string& text) { fmt::print("  {:<9} {}\n", label, shown(text)); }
 
 void print_devices(const Recording& recording) {
   for (const analyze::TemporalBreakdown& device : analyze::temporal_breakdown(recording)) {
@@ -120,12 +121,12 @@ void print_memory(const analyze::Analysis& analysis) {
 void print_text(const std::string& file, const Loaded& loaded) {
   const Recording& recording = loaded.recording;
   const analyze::Analysis analysis(recording);
-  fmt::print("{}: {}, {} bytes\n", file, loaded.format, loaded.file_size);
+  fmt::print("{}: {}, {} bytes\n", shown(file), loaded.format, loaded.file_size);
   const auto seconds = std::chrono::sys_seconds(std::chrono::seconds(recording.clock.base_unix_ns / 1000000000));
   const double milliseconds = static_cast<double>(recording.clock.end_ns - recording.clock.start_ns) / 1e6;
   print_line("recorded",
              fmt::format("{:%Y-%m-%d %H:%M:%S} UTC, {:.3f} ms", fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)), milliseconds));
-  if (!recording.trace_id.empty()) print_line("trace id", valid_utf8(recording.trace_id));
+  if (!recording.trace_id.empty()) print_line("trace id", recording.trace_id);
   print_line("options", options_text(recording.options));
   std::string kinds;
   for (const KindCount& kind : count_kinds(recording)) kinds += fmt::format("{}{} {}", kinds.empty() ? ": " : ", ", kind.count, kind.kind);
@@ -139,11 +140,11 @@ void print_text(const std::string& file, const Loaded& loaded) {
   print_memory(analysis);
   for (const trace::ClockDomain& clock : recording.clock.domains)
     print_line("clock", fmt::format("{}: within {} ns", clock.name, clock.error_bound_ns));
-  for (const auto& [key, json] : recording.metadata) print_line("metadata", one_line(fmt::format("{} = {}", valid_utf8(key), json)));
+  for (const auto& [key, json] : recording.metadata) print_line("metadata", one_line(fmt::format("{} = {}", key, json)));
   for (const trace::Loss& loss : recording.losses) {
-    print_line("lost", valid_utf8(fmt::format("{} ({}) {} {}", loss.count, trace::loss_reason_name(loss.reason), loss.where, loss.detail)));
+    print_line("lost", fmt::format("{} ({}) {} {}", loss.count, trace::loss_reason_name(loss.reason), loss.where, loss.detail));
   }
-  for (const auto& [what, count] : loaded.skipped) print_line("not read", fmt::format("{} {}", count, valid_utf8(what)));
+  for (const auto& [what, count] : loaded.skipped) print_line("not read", fmt::format("{} {}", count, what));
 }
 
 // `items` as a JSON list.
@@ -204,7 +205,7 @@ void print_json(const std::string& file, const Loaded& loaded) {
 int run_info(const Arguments& arguments) {
   const Loaded loaded = load(arguments.file);
   arguments.json ? print_json(arguments.file, loaded) : print_text(arguments.file, loaded);
-  if (loaded.damage) fmt::print(stderr, "mtprof: {} is damaged: {}\n", arguments.file, *loaded.damage);
+  if (loaded.damage) fmt::print(stderr, "mtprof: {} is damaged: {}\n", shown(arguments.file), shown(*loaded.damage));
   return loaded.damage ? 1 : 0;
 }
 

@@ -1,18 +1,17 @@
 // Looks at how a file starts and asks the right reader.
 #include "mtprof/loading.h"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 
 #include "mindtorch/analyze/analysis.h"
 #include "mindtorch/trace/file.h"
 #include "mtprof/progress.h"
+#include "mtprof/shown.h"
 
 namespace mindtorch::mtprof {
 
 Loaded load(const std::string& path, const exporter::ChromeReadOptions& options) {
-  const Progress progress(fmt::format("reading {}", path));
+  const Progress progress("reading " + shown(path));
   Loaded loaded;
   std::error_code ignored;
   const auto size = std::filesystem::file_size(path, ignored);

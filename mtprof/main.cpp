@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "mtprof/commands.h"
+#include "mtprof/shown.h"
 
 namespace {
 
@@ -38,7 +39,7 @@ int main(int argc, char** argv) {
     if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category(), "cannot write the result");
     return status;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "mtprof: {}\n", error.what());
+    fmt::print(stderr, "mtprof: {}\n", shown(error.what()));
     return kFailure;
   }
 }

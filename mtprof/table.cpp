@@ -9,6 +9,7 @@
 #include "mindtorch/analyze/tabular.h"
 #include "mtprof/commands.h"
 #include "mtprof/loading.h"
+#include "mtprof/shown.h"
 
 namespace mindtorch::mtprof {
 namespace {
@@ -21,10 +22,17 @@ struct Arguments {
   bool csv = false;
 };
 
+// Names go into a table as they are, as in torch; a terminal needs them without control characters.
+void show_names(analyze::Average& row) {
+  row.key = shown(row.key);
+  row.overload_name = shown(row.overload_name);
+  for (std::string& frame : row.stack) frame = shown(frame);
+}
+
 int run_table(const Arguments& arguments) {
   const Loaded loaded = load(arguments.file);
   const analyze::Analysis analysis(loaded.recording);
-  const analyze::KeyAverages averages = analyze::key_averages(analysis, arguments.group);
+  analyze::KeyAverages averages = analyze::key_averages(analysis, arguments.group);
   const auto print = [](std::string_view text) { fmt::print("{}", text); };
   if (arguments.json) {
     analyze::write_averages_json(averages, print);
@@ -32,9 +40,10 @@ int run_table(const Arguments& arguments) {
   } else if (arguments.csv) {
     analyze::write_averages_csv(averages, print);
   } else {
+    for (analyze::Average& row : averages.rows) show_names(row);
     print(averages.table(arguments.table));
   }
-  if (loaded.damage) fmt::print(stderr, "mtprof: {} is damaged: {}\n", arguments.file, *loaded.damage);
+  if (loaded.damage) fmt::print(stderr, "mtprof: {} is damaged: {}\n", shown(arguments.file), shown(*loaded.damage));
   return loaded.damage ? 1 : 0;
 }
 

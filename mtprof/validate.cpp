@@ -10,6 +10,7 @@
 #include "mtprof/commands.h"
 #include "mtprof/loading.h"
 #include "mtprof/progress.h"
+#include "mtprof/shown.h"
 
 namespace mindtorch::mtprof {
 namespace {
@@ -43,7 +44,7 @@ int run_validate(const Arguments& arguments) {
   }
   for (const Check& check : checks) {
     fmt::print("{:<5} {:<10} {}\n", check.findings == 0 ? "ok" : "WRONG", check.name, check.rule);
-    if (check.findings > 0) fmt::print("{:17}{} found; first: {}\n", "", check.findings, valid_utf8(check.first));
+    if (check.findings > 0) fmt::print("{:17}{} found; first: {}\n", "", check.findings, shown(check.first));
   }
   return ok ? 0 : 1;
 }

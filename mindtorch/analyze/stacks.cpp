@@ -26,13 +26,6 @@ Metric parse_metric(std::string_view metric) {
   return metric == kMetrics[0] ? Metric::kCpu : Metric::kDevice;
 }
 
-std::string plain_frame(const std::string& frame) {
-  std::string text = valid_utf8(frame);
-  std::ranges::replace_if(
-      text, [](char c) { return c == ' ' || c == ';' || c == '\t' || c == '\n' || c == '\r'; }, '_');
-  return text;
-}
-
 CollapsedStack collapse(const std::vector<std::string>& innermost_first, std::int64_t weight_ns) {
   CollapsedStack stack{{}, weight_ns};
   std::transform(innermost_first.rbegin(), innermost_first.rend(), std::back_inserter(stack.frames), plain_frame);
@@ -48,7 +41,7 @@ struct Weight {
 
 std::span<const std::string_view> supported_stack_metrics() { return kMetrics; }
 
-std::vector<CollapsedStack> collapsed_stacks(const Analysis& analysis, std::string_view metric_name) {
+std::vector<StackTime> stack_times(const Analysis& analysis, std::string_view metric_name) {
   const Metric metric = parse_metric(metric_name);
   const EventStacks& stacks = analysis.stacks();
   if (stacks.empty()) return {};
@@ -70,9 +63,15 @@ std::vector<CollapsedStack> collapsed_stacks(const Analysis& analysis, std::stri
   std::iota(order.begin(), order.end(), StackId{0});
   std::erase_if(order, [&](StackId stack) { return weights[stack].ns <= 0; });
   std::ranges::stable_sort(order, {}, [&](StackId stack) { return weights[stack].first_start_ns; });
+  std::vector<StackTime> times;
+  for (const StackId stack : order) times.push_back({stack, weights[stack].ns});
+  return times;
+}
+
+std::vector<CollapsedStack> collapsed_stacks(const Analysis& analysis, std::string_view metric) {
   std::vector<CollapsedStack> collapsed;
-  for (const StackId stack : order) {
-    CollapsedStack entry = collapse(stacks.frames(stack), weights[stack].ns);
+  for (const StackTime& time : stack_times(analysis, metric)) {
+    CollapsedStack entry = collapse(analysis.stacks().frames(time.stack), time.ns);
     if (!entry.frames.empty()) collapsed.push_back(std::move(entry));
   }
   return collapsed;
@@ -88,10 +87,19 @@ std::vector<CollapsedStack> collapsed_stacks(const KeyAverages& averages, std::s
   return collapsed;
 }
 
+std::string plain_frame(std::string_view frame) {
+  std::string text(frame);
+  std::ranges::replace_if(
+      text, [](char c) { return c == ' ' || c == ';' || c == '\t' || c == '\n' || c == '\r'; }, '_');
+  return without_controls(text);
+}
+
+std::int64_t stack_weight(std::int64_t ns) { return (ns + 999) / 1000; }
+
 std::string collapsed_text(std::span<const CollapsedStack> stacks) {
   std::string text;
   for (const CollapsedStack& stack : stacks) {
-    fmt::format_to(std::back_inserter(text), "{} {}\n", fmt::join(stack.frames, ";"), (stack.weight_ns + 999) / 1000);
+    fmt::format_to(std::back_inserter(text), "{} {}\n", fmt::join(stack.frames, ";"), stack_weight(stack.weight_ns));
   }
   return text;
 }

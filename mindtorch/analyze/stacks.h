@@ -16,18 +16,32 @@ namespace mindtorch::analyze {
 // device.
 std::span<const std::string_view> supported_stack_metrics();
 
+// Of one recorded stack.
+struct StackTime {
+  StackId stack;
+  std::int64_t ns;  // above 0
+};
+
+// The metric of all events with a stack, added up by stack, in the order of first occurrence. Throws InvalidArgument with torch's text
+// "metric should be one of: [...]" for any other metric.
+std::vector<StackTime> stack_times(const Analysis& analysis, std::string_view metric);
+
 struct CollapsedStack {
   std::vector<std::string> frames;  // outermost first, each without the characters that separate frames and weights
   std::int64_t weight_ns = 0;       // above 0
 };
 
-// The metric of all events with a stack, added up by stack, in the order of first occurrence. Throws InvalidArgument with torch's text
-// "metric should be one of: [...]" for any other metric.
+// The same with the frames as text.
 std::vector<CollapsedStack> collapsed_stacks(const Analysis& analysis, std::string_view metric);
-// One for each row with a stack.
+// One stack for each row that has one. Throws like stack_times().
 std::vector<CollapsedStack> collapsed_stacks(const KeyAverages& averages, std::string_view metric);
 
-// "outermost;...;innermost 12\n" a stack. Weights are microseconds rounded up, so that a fast call does not vanish.
+// `frame` without the characters that separate frames, weights and lines, each replaced by "_" as torch does; other characters follow
+// without_controls().
+std::string plain_frame(std::string_view frame);
+// Microseconds rounded up, so that a fast call does not vanish.
+std::int64_t stack_weight(std::int64_t ns);
+// One line "outermost;...;innermost 12\n" for each stack.
 std::string collapsed_text(std::span<const CollapsedStack> stacks);
 
 }  // namespace mindtorch::analyze

@@ -25,6 +25,9 @@ struct JsonWriter {
   void operator()(const Json& json) { out += json.text; }
 };
 
+// Spreadsheets run a cell that starts with one of these as a formula, quoted or not.
+bool looks_like_formula(std::string_view text) { return !text.empty() && std::string_view("=+-@\t\r\n").find(text[0]) != text.npos; }
+
 void append_csv_field(std::string& out, std::string_view text) {
   if (text.find_first_of(",\"\r\n") == text.npos) {
     out += text;
@@ -41,7 +44,8 @@ void append_json(std::string& out, const Value& value) { std::visit(JsonWriter{o
 
 void append_csv(std::string& out, const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) {
-    append_csv_field(out, valid_utf8(*text));
+    const std::string plain = without_controls(*text, true);
+    append_csv_field(out, looks_like_formula(plain) ? "'" + plain : plain);
   } else if (const auto* json = std::get_if<Json>(&value)) {
     append_csv_field(out, json->text);
   } else if (!std::holds_alternative<std::monostate>(value)) {

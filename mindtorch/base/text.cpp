@@ -1,8 +1,9 @@
 // JSON escaping, JSON validation and UTF-8 repair.
 #include "mindtorch/base/text.h"
 
+#include <algorithm>
 #include <array>
-#include <cctype>
+#include <charconv>
 #include <cstring>
 
 namespace mindtorch {
@@ -53,6 +54,23 @@ void append_control(std::string& out, unsigned char c) {
   out += kHex[c & 15];
 }
 
+// `text` with U+FFFD for each byte that is not UTF-8, and for each character that `keep` refuses.
+template <class Keep>
+std::string repaired(std::string_view text, Keep keep) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0 || !keep(text.substr(0, length))) {
+      out += kReplacement;
+    } else {
+      out.append(text.data(), length);
+    }
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return out;
+}
+
 // A recursive-descent recogniser; it builds nothing.
 class JsonRecogniser {
  public:
@@ -96,6 +114,22 @@ class JsonRecogniser {
     }
     return true;
   }
+  // The four hexadecimal digits behind "\\u", -1 if there are none.
+  int code_unit() {
+    int value = 0;
+    const char* first = text_.data() + at_;
+    if (text_.size() - at_ < 4 || std::from_chars(first, first + 4, value, 16).ptr != first + 4 || value < 0) return -1;
+    at_ += 4;
+    return value;
+  }
+  // Behind "\\u": one character. Half of a surrogate pair is not a character, and readers disagree about what to make of it.
+  bool code_point() {
+    const int first = code_unit();
+    if (first < 0xD800 || first > 0xDFFF) return first >= 0;
+    if (first > 0xDBFF || !word("\\u")) return false;
+    const int second = code_unit();
+    return second >= 0xDC00 && second <= 0xDFFF;
+  }
   bool string() {
     if (!take('"')) return false;
     while (at_ < text_.size()) {
@@ -105,8 +139,7 @@ class JsonRecogniser {
       if (c == '\\') {
         ++at_;
         if (take('u')) {
-          for (int i = 0; i < 4; ++i, ++at_)
-            if (!std::isxdigit(static_cast<unsigned char>(peek()))) return false;
+          if (!code_point()) return false;
         } else if (at_ < text_.size() && std::memchr("\"\\/bfnrt", text_[at_], 8)) {
           ++at_;
         } else {
@@ -168,7 +201,10 @@ void append_json_escaped(std::string& out, std::string_view text) {
     if (c < 0x80) {
       append_control(out, c);
       ++done;
-    } else if (const std::size_t length = utf8_length(text.substr(done))) {
+    } else if (const std::size_t length = utf8_length(text.substr(done)); length == 2 && c == 0xC2 && text[done + 1] < '\xA0') {
+      append_control(out, static_cast<unsigned char>(text[done + 1]));  // U+0080 to U+009F, which some terminals obey
+      done += length;
+    } else if (length > 0) {
       out.append(text.data() + done, length);
       done += length;
     } else {
@@ -190,19 +226,17 @@ std::string json_quoted(std::string_view text) {
 bool is_json(std::string_view text) { return JsonRecogniser(text).whole(); }
 
 std::string valid_utf8(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    if (length == 0) {
-      out += kReplacement;
-      text.remove_prefix(1);
-    } else {
-      out.append(text.data(), length);
-      text.remove_prefix(length);
-    }
-  }
-  return out;
+  return repaired(text, [](std::string_view) { return true; });
+}
+
+std::string without_controls(std::string_view text, bool keep_breaks) {
+  return repaired(text, [&](std::string_view character) {
+    const auto first = static_cast<unsigned char>(character[0]);
+    if (first < 0x20) return keep_breaks && (first == '\t' || first == '\n' || first == '\r');
+    if (first == 0x7F) return false;
+    if (first == 0xC2) return static_cast<unsigned char>(character[1]) >= 0xA0;  // U+0080 to U+009F
+    return character != "\xEF\xBF\xBE" && character != "\xEF\xBF\xBF";
+  });
 }
 
 }  // namespace mindtorch

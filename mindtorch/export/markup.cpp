@@ -12,18 +12,14 @@ bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) !=
 
 std::string markup_escaped(std::string_view text) {
   std::string out;
-  for (const char c : valid_utf8(text)) {
+  for (const char c : without_controls(text, true)) {
     switch (c) {
       case '&': out += "&amp;"; break;
       case '<': out += "&lt;"; break;
       case '>': out += "&gt;"; break;
       case '"': out += "&quot;"; break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') {
-          out += "\xEF\xBF\xBD";
-        } else {
-          out += c;
-        }
+      case '\r': out += "&#13;"; break;  // a parser would read it as a line end
+      default: out += c;
     }
   }
   return out;

@@ -6,7 +6,7 @@
 
 namespace mindtorch::exporter {
 
-// `text` escaped for the inside of an element or an attribute. Bytes that are no UTF-8 and characters XML forbids become U+FFFD.
+// `text` escaped for the inside of an element or an attribute. Bytes that are not UTF-8, and characters that XML forbids, become U+FFFD.
 std::string markup_escaped(std::string_view text);
 
 // At most `limit` characters of valid UTF-8 text, the last one an ellipsis if some are missing.

@@ -46,5 +46,15 @@ TEST(TabularText, ValuesAsCsv) {
   EXPECT_EQ(csv(Json{"[1,2]"}), "\"[1,2]\"");
 }
 
+TEST(TabularText, ASpreadsheetTakesNoNameForAFormula) {
+  for (const char* text : {"=1+1", "+1", "-1", "@SUM(A1)"}) EXPECT_EQ(csv(std::string(text)), std::string("'") + text);
+  EXPECT_EQ(csv(std::string("\t=1")), "'\t=1");
+  EXPECT_EQ(csv(std::string("=\"a\"")), "\"'=\"\"a\"\"\"");
+  EXPECT_EQ(csv(std::string("a=1")), "a=1");
+  EXPECT_EQ(csv(std::int64_t{-1}), "-1") << "numbers stay numbers";
+}
+
+TEST(TabularText, ControlCharactersDoNotReachACsvFile) { EXPECT_EQ(csv(std::string("a\x1b\0b", 4)), "a\uFFFD\uFFFDb"); }
+
 }  // namespace
 }  // namespace mindtorch::analyze

@@ -46,6 +46,8 @@ TEST(JsonEscape, EveryLoneByteAboveAsciiBecomesTheReplacementCharacter) {
   for (int byte = 0x80; byte < 0x100; ++byte) EXPECT_EQ(escaped(std::string(1, static_cast<char>(byte))), kReplacement) << byte;
 }
 
+TEST(JsonEscape, ControlCharactersAboveAsciiAreEscapedToo) { EXPECT_EQ(escaped("\xC2\x80\xC2\x9F\xC2\xA0"), "\\u0080\\u009f\xC2\xA0"); }
+
 TEST(JsonEscape, TextAroundAnEscapeIsKept) { EXPECT_EQ(escaped("a\0b\"c"s), "a\\u0000b\\\"c"); }
 
 TEST(JsonEscape, AppendingKeepsWhatWasThere) {
@@ -196,6 +198,23 @@ TEST(Json, DeepNestingIsAcceptedUpToALimitAndNeverOverflowsTheStack) {
   for (int i = 0; i < 1'000'000; ++i) objects += "{\"a\":";
   EXPECT_FALSE(is_json(objects));
 }
+
+TEST(Json, HalfOfASurrogatePairIsNotJson) {
+  for (const char* text : {R"("\ud83d\ude00")", R"("\uD7FF\uE000")", R"("\u0000")"}) EXPECT_TRUE(is_json(text)) << text;
+  for (const char* text : {R"("\ud800")", R"("\udc00")", R"("\ud800x")", R"("\ud800\n")", R"("\ud800\ud800")", R"("\ude00\ud83d")",
+                           R"("\u-123")", R"("\u12")"})
+    EXPECT_FALSE(is_json(text)) << text;
+}
+
+TEST(WithoutControls, ControlCharactersAndWhatXmlForbidsBecomeTheReplacementCharacter) {
+  EXPECT_EQ(without_controls("a\x1b[31m\0\x7f\n"s), "a\uFFFD[31m\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(without_controls("\xC2\x80\xC2\x9F\xC2\xA0"), "\uFFFD\uFFFD\xC2\xA0");
+  EXPECT_EQ(without_controls("\xEF\xBF\xBD\xEF\xBF\xBE\xEF\xBF\xBF"), "\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(without_controls("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD") << "half of a surrogate pair";
+  EXPECT_EQ(without_controls("é€😀 aten::mm"), "é€😀 aten::mm");
+}
+
+TEST(WithoutControls, TabsAndLineEndsStayIfAsked) { EXPECT_EQ(without_controls("a\tb\r\nc\v", true), "a\tb\r\nc\uFFFD"); }
 
 }  // namespace
 }  // namespace mindtorch

@@ -9,6 +9,7 @@ namespace {
 TEST(Markup, MarksAreEscapedAndForbiddenCharactersReplaced) {
   EXPECT_EQ(markup_escaped("<a href=\"x\">&</a>"), "&lt;a href=&quot;x&quot;&gt;&amp;&lt;/a&gt;");
   EXPECT_EQ(markup_escaped(std::string("a\0b\x01\xFF\n", 6)), "a\uFFFDb\uFFFD\uFFFD\n");
+  EXPECT_EQ(markup_escaped("\xEF\xBF\xBE\xEF\xBF\xBF\r"), "\uFFFD\uFFFD&#13;");
 }
 
 TEST(Markup, LongTextsEndInAnEllipsisAndCharactersStayWhole) {

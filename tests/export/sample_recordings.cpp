@@ -239,7 +239,12 @@ std::vector<std::string> hostile_names() {
           "{}%s%n{0}",
           "",
           " ",
-          std::string(1 << 20, 'x')};
+          std::string(1 << 20, 'x'),
+          "\x1b]0;title\x07 \x7f \xC2\x9B"
+          "31m",
+          "not in XML \xEF\xBF\xBE\xEF\xBF\xBF",
+          "=HYPERLINK(\"http://example.invalid\")",
+          "@SUM(1)"};
 }
 
 trace::Recording hostile_recording() {
@@ -267,7 +272,8 @@ trace::Recording hostile_recording() {
   trace::Recording& recording = builder.recording();
   recording.options.stacks = recording.options.shapes = true;
   recording.trace_id = names[0];
-  recording.metadata = {{names[0], "\"x\""}, {"traceEvents", "[]"}, {"bad utf \xff key", "[1,{\"a\":null}]"}};
+  recording.metadata = {
+      {names[0], "\"x\""}, {"traceEvents", "[]"}, {"bad utf \xff key", "[1,{\"a\":null}]"}};
   recording.losses.push_back({trace::LossReason::kDeviceDropped, 3, names[2], names[4]});
   return builder.finish();
 }

@@ -119,6 +119,7 @@ def test_hostile_names_are_escaped_not_rewritten(traces):
     assert "émoji 🔥 漢字 \u2028" in names
     assert "x" * 2**20 in names
     assert "" in names
+    assert {"\x1b]0;title\x07 \x7f \x9b31m", "not in XML \ufffe\uffff"} <= set(names)
 
 
 def test_hostile_attributes_and_metadata_stay_valid(traces):

@@ -178,3 +178,4 @@ def test_losses_and_metadata_are_told(traces):
 def test_hostile_names_arrive(traces):
     names = {s["name"] for s in load(traces, "hostile").slices}
     assert {'quote"inside', "back\\slash\\", "émoji 🔥 漢字 \u2028", "x" * 2**20} <= names
+    assert {"bad utf-8 \ufffd\ufffd\ufffd( \ufffd\ufffd\ufffd end", "\x1b]0;title\x07 \x7f \x9b31m", "not in XML \ufffe\uffff"} <= names

@@ -6,6 +6,8 @@ import io
 import json
 import os
 import pty
+import re
+import shutil
 import subprocess
 from collections import Counter
 
@@ -175,3 +177,46 @@ def test_nothing_but_the_result_goes_to_a_pipe_and_a_terminal_stays_clean(progra
         shown = b""
     os.close(leader)
     assert shown == b"", "work this short shows no progress"
+
+
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["table", "--limit", "-1"],
+        ["table", "--limit", "-1", "--by-stack", "5"],
+        ["table", "--json"],
+        ["info"],
+        ["info", "--json"],
+        ["validate"],
+    ],
+)
+@pytest.mark.parametrize("suffix", [".mtrec", ".json"])
+def test_no_control_character_of_a_name_reaches_the_terminal(program, samples, command, suffix):
+    result = subprocess.run([program("mtprof"), *command, samples / f"hostile{suffix}"], capture_output=True, check=False)
+    assert not CONTROLS.search(result.stdout.decode("utf-8"))
+    assert not CONTROLS.search(result.stderr.decode("utf-8"))
+    if command[0] == "table" and "--json" not in command:
+        assert "\ufffd]0;title\ufffd" in result.stdout.decode("utf-8")
+
+
+def test_no_control_character_of_a_path_reaches_the_terminal(program, samples, tmp_path):
+    path = tmp_path / "red \x1b[31m.json"
+    shutil.copy(samples / "cpu.json", path)
+    for arguments in (["info", path], ["table", tmp_path / "\x1b[31m missing"], ["export", path, "-o", tmp_path / "\x1b.json"]):
+        result = subprocess.run([program("mtprof"), *arguments], capture_output=True, check=False)
+        assert not CONTROLS.search((result.stdout + result.stderr).decode("utf-8"))
+
+
+def test_a_device_is_written_into(mtprof, samples, tmp_path):
+    (tmp_path / "null.json").symlink_to("/dev/null")
+    assert f"{tmp_path / 'null.json'} (0 bytes" in mtprof("export", samples / "cpu.mtrec", "-o", tmp_path / "null.json", "--fsync").stdout
+    assert (tmp_path / "null.json").is_char_device()
+
+
+def test_a_fifo_is_refused(mtprof, samples, tmp_path):
+    os.mkfifo(tmp_path / "fifo.json")
+    assert "it is a FIFO" in mtprof("export", samples / "cpu.mtrec", "-o", tmp_path / "fifo.json", status=1).stderr
+    assert (tmp_path / "fifo.json").is_fifo()

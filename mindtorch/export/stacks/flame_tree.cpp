@@ -1,114 +1,65 @@
-// Builds the tree by sorting the stacks: equal beginnings become one node.
+// Lays the paths out depth first, without recursion: stacks may be deep.
 #include "mindtorch/export/stacks/flame_tree.h"
 
 #include <algorithm>
-#include <map>
-#include <utility>
-
-#include "mindtorch/export/layout.h"
-#include "mindtorch/export/row_walk.h"
+#include <numeric>
 
 namespace mindtorch::exporter {
 namespace {
 
-using analyze::CollapsedStack;
-using trace::EventIndex;
+using Id = CallPaths::Id;
 
-// Characters that separate frames and weights, as analyze replaces them in recorded stacks.
-std::string plain_frame(std::string_view name) {
-  std::string text(name);
-  std::ranges::replace_if(
-      text, [](char c) { return c == ';' || c == '\n' || c == '\t' || c == ' ' || c == '\r'; }, '_');
-  return text;
+// The time of each path with everything below it.
+std::vector<std::int64_t> weights_with_children(const CallPaths& paths) {
+  std::vector<std::int64_t> weights;
+  weights.reserve(paths.paths().size());
+  for (const CallPaths::Path& path : paths.paths()) weights.push_back(std::max<std::int64_t>(0, path.weight_ns));
+  for (Id id = static_cast<Id>(weights.size() - 1); id > 0; --id) weights[paths.paths()[id].above] += weights[id];
+  return weights;
 }
 
-// Distinct call paths and the time spent at the end of each.
-class Paths {
- public:
-  using Id = std::uint32_t;
-  static constexpr Id kRoot = 0;
-
-  Id child(Id above, trace::NameId name) {
-    const auto [at, is_new] = ids_.try_emplace({above, name}, static_cast<Id>(steps_.size()));
-    if (is_new) steps_.push_back({above, name, 0});
-    return at->second;
-  }
-  void add(Id path, std::int64_t weight_ns) { steps_[path].weight_ns += weight_ns; }
-
-  std::vector<CollapsedStack> stacks(const analyze::EventNames& names) const {
-    std::vector<CollapsedStack> all;
-    for (Id path = 1; path < steps_.size(); ++path) {
-      if (steps_[path].weight_ns <= 0) continue;
-      CollapsedStack stack{{}, steps_[path].weight_ns};
-      for (Id at = path; at != kRoot; at = steps_[at].above) stack.frames.push_back(plain_frame(names.text(steps_[at].name)));
-      std::ranges::reverse(stack.frames);
-      all.push_back(std::move(stack));
-    }
-    return all;
-  }
-
- private:
-  struct Step {
-    Id above;
-    trace::NameId name;
-    std::int64_t weight_ns;
-  };
-  std::vector<Step> steps_{{kRoot, 0, 0}};
-  std::map<std::pair<Id, trace::NameId>, Id> ids_;
-};
-
-// The nesting of events on threads, Python frames included. Steps count as one name.
-std::vector<CollapsedStack> nesting_stacks(const analyze::Analysis& analysis, bool on_device) {
-  const trace::Recording& recording = analysis.recording();
-  const analyze::EventNames& names = analysis.names();
-  const Layout layout = make_layout(recording);
-  Paths paths;
-  struct Open {
-    Paths::Id path;
-    std::int64_t children_ns;
-  };
-  std::vector<Open> open{{Paths::kRoot, 0}};
-  const auto begin = [&](EventIndex i) {
-    const analyze::EventNames::Key key = names.key(recording.events.name[i]);
-    // What is hidden in lists is no call of its own here either.
-    open.push_back({key == analyze::EventNames::kHidden ? open.back().path : paths.child(open.back().path, key), 0});
-  };
-  const auto end = [&](EventIndex i) {
-    const Open closed = open.back();
-    open.pop_back();
-    const std::int64_t duration = recording.events.duration_ns[i];
-    open.back().children_ns += duration;
-    paths.add(closed.path, on_device ? analysis.launches().self_ns(i) : duration - closed.children_ns);
-  };
-  // Without the lanes: what overlaps others in part is no call, and its time is theirs already.
-  for (std::uint32_t track = 0; track < recording.tracks.size(); ++track) {
-    if (recording.tracks[track].kind == trace::Track::Kind::kThread) walk_row(recording, layout, track, begin, end, [](EventIndex) {});
-  }
-  return paths.stacks(names);
+// Paths except the root by parent, and among the children of one parent by name.
+std::vector<Id> by_parent_and_name(const CallPaths& paths) {
+  const auto& all = paths.paths();
+  std::vector<Id> order(all.size() - 1);
+  std::iota(order.begin(), order.end(), Id{1});
+  std::ranges::sort(order, [&](Id left, Id right) {
+    if (all[left].above != all[right].above) return all[left].above < all[right].above;
+    return paths.text(all[left].frame) < paths.text(all[right].frame);
+  });
+  return order;
 }
 
 }  // namespace
 
-std::vector<CollapsedStack> flame_stacks(const analyze::Analysis& analysis, std::string_view metric) {
-  std::vector<CollapsedStack> stacks = analyze::collapsed_stacks(analysis, metric);
-  return stacks.empty() ? nesting_stacks(analysis, metric != "self_cpu_time_total") : stacks;
-}
+std::vector<FlameNode> flame_tree(const CallPaths& paths) {
+  const auto& all = paths.paths();
+  const std::vector<std::int64_t> weights = weights_with_children(paths);
+  const std::vector<Id> order = by_parent_and_name(paths);
+  std::vector<std::uint32_t> first_child(all.size() + 1, 0);  // into `order`
+  for (const Id id : order) ++first_child[all[id].above + 1];
+  std::partial_sum(first_child.begin(), first_child.end(), first_child.begin());
 
-std::vector<FlameNode> flame_tree(const std::vector<CollapsedStack>& stacks) {
-  std::vector<CollapsedStack> sorted = stacks;
-  std::ranges::sort(sorted, {}, &CollapsedStack::frames);
-  std::vector<FlameNode> nodes{{"all", 0, 0, 0}};
-  std::vector<std::size_t> path{0};  // the nodes of the stack before, from the root
-  for (std::int64_t start = 0; const CollapsedStack& stack : sorted) {
-    std::size_t shared = 0;
-    while (shared < stack.frames.size() && shared + 1 < path.size() && nodes[path[shared + 1]].name == stack.frames[shared]) ++shared;
-    path.resize(shared + 1);
-    for (std::size_t i = shared; i < stack.frames.size(); ++i) {
-      path.push_back(nodes.size());
-      nodes.push_back({stack.frames[i], 0, static_cast<std::uint32_t>(i + 1), start});
+  std::vector<FlameNode> nodes;
+  struct Pending {
+    Id path;
+    std::int64_t start_ns;
+  };
+  std::vector<Pending> pending{{CallPaths::kRoot, 0}};
+  std::vector<Pending> children;
+  while (!pending.empty()) {
+    const auto [id, start] = pending.back();
+    pending.pop_back();
+    nodes.push_back({all[id].frame, weights[id], all[id].depth, start});
+    // A path's own time lies in front of that of its children.
+    std::int64_t at = start + std::max<std::int64_t>(0, all[id].weight_ns);
+    children.clear();
+    for (std::uint32_t k = first_child[id]; k < first_child[id + 1]; ++k) {
+      if (weights[order[k]] == 0) continue;
+      children.push_back({order[k], at});
+      at += weights[order[k]];
     }
-    for (const std::size_t node : path) nodes[node].weight_ns += stack.weight_ns;
-    start += stack.weight_ns;
+    pending.insert(pending.end(), children.rbegin(), children.rend());
   }
   return nodes;
 }

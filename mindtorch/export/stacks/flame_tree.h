@@ -1,28 +1,21 @@
-// Time by call path: the tree behind flame graphs and collapsed stacks.
+// Where each call path lies in a flame graph.
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <string_view>
 #include <vector>
 
-#include "mindtorch/analyze/analysis.h"
-#include "mindtorch/analyze/stacks.h"
+#include "mindtorch/export/stacks/call_paths.h"
 
 namespace mindtorch::exporter {
 
-// The collapsed stacks of a recording: the recorded call stacks if there are any, else the nesting of its events on each thread, which is a
-// call stack too. Weights are the metric, one of analyze::supported_stack_metrics().
-std::vector<analyze::CollapsedStack> flame_stacks(const analyze::Analysis& analysis, std::string_view metric);
-
 struct FlameNode {
-  std::string name;
+  CallPaths::Frame frame = 0;
   std::int64_t weight_ns = 0;  // with everything below
   std::uint32_t depth = 0;     // 0: the root
   std::int64_t start_ns = 0;   // where it lies if siblings are laid side by side
 };
 
-// Root first, parents before children, children by name.
-std::vector<FlameNode> flame_tree(const std::vector<analyze::CollapsedStack>& stacks);
+// Root first, parents before children, children by name; without the paths that took no time. O(paths x log(children of a path)).
+std::vector<FlameNode> flame_tree(const CallPaths& paths);
 
 }  // namespace mindtorch::exporter
