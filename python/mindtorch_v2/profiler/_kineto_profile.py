@@ -39,6 +39,11 @@ def _parse_activities(activities):
     return parsed, filters
 
 
+def _valid_text(text):
+    """`text` with U+FFFD for halves of surrogate pairs, as they are in names; anything else but a str unchanged."""
+    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace") if isinstance(text, str) else text
+
+
 class _KinetoProfile(_C.Profile):
     """A profile without steps: start() records, stop() ends it. `profile` adds steps and schedules.
 
@@ -177,15 +182,15 @@ class _KinetoProfile(_C.Profile):
         """A text among the top-level values of the trace file."""
         if not isinstance(value, str):
             raise AttributeError(f"{type(value).__name__!r} object has no attribute 'replace'")
-        super().add_metadata(key, value)
+        super().add_metadata(_valid_text(key), _valid_text(value))
 
     def add_metadata_json(self, key: str, value: str) -> None:
         """A value among the top-level values of the trace file; text that is not JSON is kept as a string."""
-        super().add_metadata_json(key, value)
+        super().add_metadata_json(_valid_text(key), _valid_text(value))
 
     def preset_metadata_json(self, key: str, value: str) -> None:
         """The same, before start."""
-        super().preset_metadata_json(key, value)
+        super().preset_metadata_json(_valid_text(key), _valid_text(value))
 
     @property
     def preset_metadata(self) -> MappingProxyType[str, str]:

@@ -13,9 +13,9 @@ namespace {
 
 namespace nb = nanobind;
 
-// File names that are not UTF-8 keep their bytes' places as question marks.
+// Halves of surrogate pairs, which Python makes of file names that are not UTF-8, stay as bytes; files show them as U+FFFD.
 std::string text_of(PyObject* text) {
-  nb::object encoded = nb::steal(PyUnicode_AsEncodedString(text, "utf-8", "replace"));
+  nb::object encoded = nb::steal(PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass"));
   if (!encoded.is_valid()) {
     PyErr_Clear();
     return "?";

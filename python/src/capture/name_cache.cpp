@@ -8,7 +8,7 @@ trace::NameId intern_text(PyObject* text) noexcept {
   Py_ssize_t size = 0;
   if (const char* utf8 = PyUnicode_AsUTF8AndSize(text, &size)) return record::intern_cached({utf8, static_cast<std::size_t>(size)});
   PyErr_Clear();
-  PyObject* encoded = PyUnicode_AsEncodedString(text, "utf-8", "replace");
+  PyObject* encoded = PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass");
   if (encoded == nullptr) {
     PyErr_Clear();
     return 0;

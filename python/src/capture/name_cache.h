@@ -20,8 +20,8 @@ extern Entry entries[kSize];  // direct-mapped by address; under the GIL
 trace::NameId fill(Entry& entry, PyObject* text) noexcept;
 }  // namespace name_cache
 
-// The id of `text`, a str. Needs the GIL. A str object seen before costs a nanosecond, which is what literals are; a new object with an old
-// text a few more. Characters that UTF-8 cannot hold (lone surrogates) become question marks.
+// The id of `text`, a str. Needs the GIL. A str object seen before, such as a literal, costs a nanosecond; a new object with an old
+// text costs a few more. Halves of surrogate pairs, which UTF-8 cannot hold, stay as bytes; files show them as U+FFFD.
 inline trace::NameId name_id(PyObject* text) noexcept {
   name_cache::Entry& entry = name_cache::entries[(reinterpret_cast<std::uintptr_t>(text) >> 4) % name_cache::kSize];
   if (entry.text == text) [[likely]]

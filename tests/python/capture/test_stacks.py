@@ -160,4 +160,4 @@ def test_files_whose_names_are_strange_are_named(record):
     for name in ("späte Datei.py", "名前.py", 'quo"te.py', "a:b.py", "lone\ud800.py"):
         with record(with_stack=True) as recorded:
             exec(compile("with record_function('x'):\n  pass\n", name, "exec"), {"record_function": record_function})
-        assert recorded.events[0]["stack"][0] == f"{name}:1:<module>".replace("\ud800", "?")
+        assert recorded.events[0]["stack"][0] == f"{name}:1:<module>".replace("\ud800", "\ufffd\ufffd\ufffd")

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import os
+import stat
 
 import mindtorch_v2 as torch
 import pytest
@@ -121,3 +123,39 @@ def test_a_full_disk_leaves_the_file_that_was_there(name, tmp_path, run_program,
     run_program(FULL_DISK.format(tests=str(request.path.parent), target=str(target), name=name))
     assert target.read_text() == "as it was"
     assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_no_export_replaces_a_fifo_or_takes_half_a_path(name, tmp_path):
+    prof = recorded()
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(OSError, match="it is a FIFO") as error:
+        EXPORTS[name](prof, tmp_path / name)
+    assert error.value.filename == str(tmp_path / name)
+    assert (tmp_path / name).is_fifo()
+    with pytest.raises(ValueError, match="NUL byte|null byte|null character"):
+        EXPORTS[name](prof, f"{tmp_path}/half\0{name}")
+    assert list(tmp_path.iterdir()) == [tmp_path / name]
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_every_export_keeps_a_link_and_the_mode_of_the_file_behind_it(name, tmp_path):
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "real").chmod(0o640)
+    (tmp_path / name).symlink_to("real")
+    EXPORTS[name](recorded(), tmp_path / name)
+    assert (tmp_path / name).is_symlink()
+    assert (tmp_path / "real").stat().st_size > 3
+    assert stat.S_IMODE((tmp_path / "real").stat().st_mode) == 0o640
+
+
+def test_halves_of_surrogate_pairs_become_replacement_characters_in_names_and_metadata(tmp_path):
+    with profile() as prof, record_function("name \ud800"):
+        prof.add_metadata("key \udfff", "value \ud800")
+        prof.add_metadata_json("json", '["\\ud800"]')
+    prof.export_chrome_trace(tmp_path / "trace.json")
+    trace = json.loads((tmp_path / "trace.json").read_bytes().decode("utf-8"))
+    mark = "\ufffd" * 3
+    assert f"name {mark}" in {event["name"] for event in trace["traceEvents"]}
+    assert trace[f"key {mark}"] == f"value {mark}"
+    assert trace["json"] == '["\\ud800"]'
