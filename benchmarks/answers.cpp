@@ -12,9 +12,9 @@
 #include "benchmarks/harness.h"
 #include "mindtorch/analyze/analysis.h"
 #include "mindtorch/analyze/key_averages.h"
-#include "mindtorch/export/chrome/chrome_reader.h"
 #include "mindtorch/export/chrome/chrome_writer.h"
 #include "mindtorch/export/perfetto/perfetto_writer.h"
+#include "mindtorch/ingest/chrome/chrome_reader.h"
 #include "mindtorch/trace/builder.h"
 
 namespace mindtorch {
@@ -154,7 +154,7 @@ void measure_reading(const Folder& folder) {
   exporter::write_chrome_trace(make_recording(static_cast<std::size_t>(events)), path);
   const double megabytes = static_cast<double>(fs::file_size(path)) / 1e6;
   std::vector<double> speeds;
-  for (const auto& round : run_rounds({[&] { return seconds([&] { keep(exporter::read_chrome_trace(path)); }); }}, kRounds))
+  for (const auto& round : run_rounds({[&] { return seconds([&] { keep(ingest::read_chrome_trace(path)); }); }}, kRounds))
     speeds.push_back(megabytes / round[0]);
   print_result({.name = "answers/read_chrome_mb_per_s",
                 .ours = median(speeds),
@@ -178,7 +178,7 @@ void measure_growth(const Folder& folder) {
 
 int measure_trace(const std::string& path) {
   const Folder folder;
-  const trace::Recording recording = exporter::read_chrome_trace(path).recording;
+  const trace::Recording recording = ingest::read_chrome_trace(path).recording;
   const auto rounds = run_rounds({[&] { return average_seconds(recording); }, [&] { return write_seconds(recording, folder / "t.json"); },
                                   [&] { return write_seconds(recording, folder / "t.json.gz"); }},
                                  5);

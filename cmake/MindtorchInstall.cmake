@@ -14,7 +14,7 @@ function(mindtorch_install_library)
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
   # Headers that speak of another library's types are for the sources beside them; users would need that library.
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/mindtorch/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mindtorch FILES_MATCHING PATTERN "*.h"
-          REGEX "/export/chrome/(json_value|argument_reader|input_reader|part_builder)\\.h$" EXCLUDE
+          REGEX "/ingest/chrome/(json_value|argument_reader|input_reader|part_builder)\\.h$" EXCLUDE
           PATTERN "bridges" EXCLUDE)
   install(FILES ${PROJECT_SOURCE_DIR}/mindtorch/bridges/torch/bridge.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mindtorch/bridges/torch)
 

@@ -109,7 +109,7 @@ Check check_window(const Recording& recording) {
   return finder.take();
 }
 
-Check check_flows(const exporter::FlowEnds& flows) {
+Check check_flows(const ingest::FlowEnds& flows) {
   Finder finder("flows", "arrows have both ends");
   const auto describe = [&] {
     return fmt::format("{} of {} starts have no end, {} of {} ends have no start", flows.starts_without_end, flows.starts,

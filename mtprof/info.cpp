@@ -13,7 +13,6 @@
 #include "mindtorch/analyze/steps.h"
 #include "mindtorch/analyze/temporal_breakdown.h"
 #include "mindtorch/base/text.h"
-#include "mindtorch/export/category.h"
 #include "mindtorch/export/markup.h"
 #include "mindtorch/trace/text.h"
 #include "mtprof/commands.h"
@@ -42,7 +41,7 @@ std::vector<KindCount> count_kinds(const Recording& recording) {
   std::vector<KindCount> kinds;
   for (int kind = 0; kind < trace::kEventKinds; ++kind) {
     if (counts[static_cast<std::size_t>(kind)] > 0)
-      kinds.push_back({exporter::kind_name(static_cast<trace::EventKind>(kind)), counts[static_cast<std::size_t>(kind)]});
+      kinds.push_back({trace::event_kind_name(static_cast<trace::EventKind>(kind)), counts[static_cast<std::size_t>(kind)]});
   }
   return kinds;
 }

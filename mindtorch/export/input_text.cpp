@@ -133,11 +133,4 @@ void append_json_double(std::string& out, double value) {
   if (text.find_first_of(".e") == std::string::npos) out += ".0";
 }
 
-trace::ScalarType scalar_type_of_name(std::string_view name) {
-  for (int type = 0; type < static_cast<int>(trace::ScalarType::kOther); ++type) {
-    if (!name.empty() && trace::scalar_type_name(static_cast<trace::ScalarType>(type)) == name) return static_cast<trace::ScalarType>(type);
-  }
-  return trace::ScalarType::kOther;
-}
-
 }  // namespace mindtorch::exporter

@@ -1,16 +1,17 @@
-// Arguments of ops as torch writes them into a trace, and back.
+// Arguments of ops as torch writes them into a trace.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mindtorch/trace/event.h"
 
 namespace mindtorch::exporter {
 
-// The four texts torch has for the arguments of a call; each is a JSON list with one item an argument.
+// The four texts torch has for the arguments of a call; each is a JSON list with one item per argument.
 struct InputTexts {
   std::string dims;      // "Input Dims": [[2,3],[]]
   std::string types;     // "Input type": ["float","Scalar"]
@@ -26,8 +27,5 @@ void format_inputs(std::span<const std::int64_t> words, const std::vector<std::s
 
 // A number that JSON can hold and that reads back as a double: "0.5", "3.0", "1e+30"; what is not finite becomes a string.
 void append_json_double(std::string& out, double value);
-
-// The scalar type torch's name stands for ("long int"); kOther if none.
-trace::ScalarType scalar_type_of_name(std::string_view name);
 
 }  // namespace mindtorch::exporter

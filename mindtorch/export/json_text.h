@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 namespace mindtorch::exporter {
@@ -32,6 +33,23 @@ constexpr std::size_t decimal_digits(std::uint64_t value) {
   return guess + (value >= kPowersOfTen[guess] ? 1 : 0);
 }
 
+// `,"name":`, built at compile time from a key such as those in mindtorch/trace/chrome_format.h.
+template <auto Name>
+inline constexpr auto kNextKey = [] {
+  constexpr std::string_view name = Name;
+  std::array<char, name.size() + 4> text{',', '"'};
+  std::size_t at = 2;
+  for (const char c : name) text[at++] = c;
+  text[at++] = '"';
+  text[at] = ':';
+  return text;
+}();
+
+template <auto Name>
+void append_key(std::string& out) {
+  out.append(kNextKey<Name>.data(), kNextKey<Name>.size());
+}
+
 // A position in a buffer. Every call writes and moves on; nothing is checked: the caller reserves for the longest text it can write.
 class JsonCursor {
  public:
@@ -46,6 +64,16 @@ class JsonCursor {
     std::memcpy(at_, text, N - 1);
     at_ += N - 1;
     return *this;
+  }
+
+  // The key of the first member of an object, and of those that follow.
+  template <auto Name>
+  JsonCursor& first_key() {
+    return bytes({kNextKey<Name>.data() + 1, kNextKey<Name>.size() - 1});
+  }
+  template <auto Name>
+  JsonCursor& next_key() {
+    return bytes({kNextKey<Name>.data(), kNextKey<Name>.size()});
   }
 
   JsonCursor& bytes(std::string_view text) {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "mindtorch/trace/file.h"
+#include "mindtorch/ingest/recording_file.h"
 
 namespace mindtorch::profiler {
 namespace {
@@ -14,7 +14,7 @@ std::shared_ptr<const trace::Recording> or_nothing(const std::shared_ptr<const t
 
 // What the file holds, with what the profile has added to the summary of it.
 trace::Recording with_events_of(const std::string& path, const trace::Recording& summary) {
-  trace::Recording whole = trace::load(path).recording;
+  trace::Recording whole = ingest::load_recording(path).recording;
   whole.metadata = summary.metadata;
   whole.options = summary.options;
   whole.trace_id = summary.trace_id;

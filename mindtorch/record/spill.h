@@ -2,7 +2,7 @@
 //
 // Life of a segment: its thread fills it and submits it; the spill thread writes it as one chunk, and recycles its memory at once unless a
 // scope in it is still open. Such a segment is pinned: written with the scope open, and followed by the scope's end when it has one. After
-// SIGKILL the file holds every chunk that was written; trace::load reads it.
+// SIGKILL the file holds every chunk that was written; ingest::load_recording() reads it.
 #pragma once
 
 #include <condition_variable>

@@ -1,15 +1,12 @@
-// save() and load().
+// Cuts a recording into chunks.
 #include "mindtorch/trace/file.h"
 
 #include <algorithm>
-#include <array>
-#include <fstream>
 #include <span>
 #include <vector>
 
 #include "mindtorch/base/error.h"
 #include "mindtorch/base/file.h"
-#include "mindtorch/trace/recording_reader.h"
 #include "mindtorch/trace/recording_writer.h"
 
 namespace mindtorch::trace {
@@ -106,17 +103,6 @@ void save(const Recording& recording, const std::string& path, int zstd_level) {
   RecordingWriter writer(file.fd(), path, zstd_level);
   write_recording(recording, writer);
   file.commit();
-}
-
-LoadResult load(const std::string& path) { return load_bytes(read_file(path), path); }
-
-LoadResult load_bytes(std::string_view bytes, const std::string& path) { return RecordingReader(bytes, path).read(); }
-
-bool is_recording_file(const std::string& path) {
-  std::array<char, 8> start{};
-  std::ifstream file(path, std::ios::binary);
-  file.read(start.data(), start.size());
-  return file.good() && has_magic({start.data(), start.size()});
 }
 
 }  // namespace mindtorch::trace

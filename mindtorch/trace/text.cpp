@@ -1,13 +1,21 @@
-// Devices and losses as text.
+// Devices, kinds of events and losses as text.
 #include "mindtorch/trace/text.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "mindtorch/base/error.h"
 #include "mindtorch/base/text.h"
 
 namespace mindtorch::trace {
+namespace {
+
+constexpr std::array<std::string_view, kEventKinds> kEventKindNames = {
+    "op",     "backward", "scope",  "step", "module",     "python_function", "runtime", "driver",
+    "kernel", "memcpy",   "memset", "sync", "collective", "device_scope",    "instant", "overhead"};
+
+}  // namespace
 
 Device parse_device(std::string_view text) {
   const std::size_t colon = std::min(text.find(':'), text.size());
@@ -21,8 +29,23 @@ Device parse_device(std::string_view text) {
     const auto [end, error] = std::from_chars(text.data() + colon + 1, last, device.index);
     is_device &= error == std::errc() && end == last;
   }
-  if (!is_device) throw_error<InvalidArgument>("trace.parse_device", "'{}' is no device; say cpu, npu:0 or cuda:0", text);
+  if (!is_device) throw_error<InvalidArgument>("trace.parse_device", "'{}' is not a device; use cpu, npu:0 or cuda:0", text);
   return device;
+}
+
+std::string_view event_kind_name(EventKind kind) { return kEventKindNames[static_cast<std::size_t>(kind)]; }
+
+std::optional<EventKind> event_kind_of_name(std::string_view name) {
+  const auto at = std::ranges::find(kEventKindNames, name);
+  if (at == kEventKindNames.end()) return std::nullopt;
+  return static_cast<EventKind>(at - kEventKindNames.begin());
+}
+
+ScalarType scalar_type_of_name(std::string_view name) {
+  for (int type = 0; type < static_cast<int>(ScalarType::kOther); ++type) {
+    if (!name.empty() && scalar_type_name(static_cast<ScalarType>(type)) == name) return static_cast<ScalarType>(type);
+  }
+  return ScalarType::kOther;
 }
 
 std::string loss_json(const Loss& loss) {

@@ -10,7 +10,7 @@
 #include "mindtorch/base/error.h"
 #include "mindtorch/base/file.h"
 #include "mindtorch/base/text.h"
-#include "mindtorch/trace/file.h"
+#include "mindtorch/ingest/recording_file.h"
 #include "tests/export/sample_recordings.h"
 #include "tests/support/temporary_folder.h"
 
@@ -43,7 +43,7 @@ TEST(ExportTrace, ARecordingComesBackByteForByteWhateverItsNames) {
   const TemporaryFolder folder;
   const trace::Recording hostile = tests::hostile_recording();
   export_trace(hostile, folder / "t.mtrec");
-  EXPECT_TRUE(trace::load(folder / "t.mtrec").recording == hostile);
+  EXPECT_TRUE(ingest::load_recording(folder / "t.mtrec").recording == hostile);
 }
 
 TEST(ExportTrace, AnUnknownSuffixIsRefusedWithTheListOfKnownOnes) {

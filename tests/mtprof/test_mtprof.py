@@ -152,7 +152,7 @@ def test_failures_are_status_1_and_name_the_file(mtprof, samples, tmp_path):
     assert "no format" in mtprof("export", samples / "cpu.json", "-o", tmp_path / "x.docx", status=1).stderr
     assert "'FunctionEventAvg' object has no attribute 'zz'" in mtprof("table", samples / "cpu.json", "--sort-by", "zz", status=1).stderr
     assert (
-        "'gpu' is no device"
+        "'gpu' is not a device"
         in mtprof("export", samples / "full.mtrec", "--memory-timeline", tmp_path / "m.json", "--device", "gpu", status=1).stderr
     )
     assert "missing/x.json" in mtprof("export", samples / "cpu.json", "-o", tmp_path / "missing" / "x.json", status=1).stderr

@@ -75,7 +75,7 @@ TEST_F(MemoryTimelineTest, WithoutADeviceItIsTheAcceleratorThatReportedMemoryEls
 
 TEST_F(MemoryTimelineTest, ABadDeviceOrPathIsAnErrorAndWritesNothing) {
   record_blocks({});
-  EXPECT_THAT(error_of<InvalidArgument>([&] { exported("gpu"); }), HasSubstr("'gpu' is no device"));
+  EXPECT_THAT(error_of<InvalidArgument>([&] { exported("gpu"); }), HasSubstr("'gpu' is not a device"));
   EXPECT_THAT(error_of<IoError>([&] { profile_.export_memory_timeline(folder_ / "missing/m.json"); }), HasSubstr("missing/m.json"));
   EXPECT_TRUE(folder_.names().empty());
 }

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
-#include "mindtorch/trace/file.h"
+#include "mindtorch/ingest/recording_file.h"
 #include "tests/record/recorded.h"
 
 namespace mindtorch::record {
@@ -170,7 +170,7 @@ TEST_F(DeviceMappingTest, ASpillingSessionWritesDeviceRecordsToo) {
     clock_.advance(1000);
   }
   session->stop();
-  const trace::LoadResult loaded = trace::load(path);
+  const trace::LoadResult loaded = ingest::load_recording(path);
   ::unlink(path.c_str());
   EXPECT_EQ(loaded.damage, std::nullopt);
   EXPECT_EQ(trace::check_invariants(loaded.recording), "");

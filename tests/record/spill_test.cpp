@@ -11,9 +11,9 @@
 #include <random>
 #include <thread>
 
+#include "mindtorch/ingest/recording_file.h"
 #include "mindtorch/record/input_writer.h"
 #include "mindtorch/record/log_storage.h"
-#include "mindtorch/trace/file.h"
 #include "mindtorch/trace/inputs.h"
 #include "tests/record/recorded.h"
 
@@ -41,7 +41,7 @@ class SpillTest : public RecordedTest {
     return options;
   }
   trace::Recording loaded() {
-    trace::LoadResult result = trace::load(path());
+    trace::LoadResult result = ingest::load_recording(path());
     EXPECT_EQ(result.damage, std::nullopt);
     EXPECT_EQ(trace::check_invariants(result.recording), "");
     return std::move(result.recording);
@@ -178,7 +178,7 @@ TEST_F(SpillTest, WhenTheDiskIsFullTheEventsAreCountedAndTheFileStaysReadable) {
   ASSERT_EQ(summary.losses.size(), 1u);
   EXPECT_EQ(summary.losses[0].reason, LossReason::kSpillFailed);
   EXPECT_THAT(summary.losses[0].detail, HasSubstr(path()));
-  const trace::LoadResult result = trace::load(path());
+  const trace::LoadResult result = ingest::load_recording(path());
   EXPECT_GT(result.recording.events.size(), 0u);
   const std::size_t accounted = result.recording.events.size() + summary.losses[0].count;
   EXPECT_GE(accounted, static_cast<std::size_t>(kEvents));
@@ -219,7 +219,7 @@ TEST_F(KilledProcessTest, TheFileOpensAndHoldsEverySealedChunk) {
     ::waitpid(child, &status, 0);
     ASSERT_TRUE(WIFSIGNALED(status));
     const std::uint64_t file_bytes = std::filesystem::file_size(path());
-    const trace::LoadResult result = trace::load(path());
+    const trace::LoadResult result = ingest::load_recording(path());
     ASSERT_EQ(trace::check_invariants(result.recording), "");
     events += result.recording.events.size();
     // At most the chunk that was being written is missing.

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "mindtorch/export/export_trace.h"
+#include "mindtorch/ingest/recording_file.h"
 #include "mindtorch/profiler/profiler.h"
 #include "mindtorch/runtime/functions.h"
-#include "mindtorch/trace/file.h"
 #include "tests/stress/turns.h"
 
 namespace mindtorch::stress {
@@ -173,7 +173,7 @@ void check_sums(const Plan& plan, const trace::Recording& recording, std::uint64
 
 // The file must hold what the profile says it holds.
 void check_spill_file(const std::string& path, const trace::Recording& recording) {
-  const trace::LoadResult loaded = trace::load(path);
+  const trace::LoadResult loaded = ingest::load_recording(path);
   require(!loaded.damage, loaded.damage.value_or(""));
   require(check_invariants(loaded.recording).empty(), check_invariants(loaded.recording));
   require(loaded.recording.events == recording.events, "the spill file has other events than the profile");

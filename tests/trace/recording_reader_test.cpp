@@ -6,6 +6,7 @@
 #include <random>
 
 #include "mindtorch/base/file.h"
+#include "mindtorch/trace/file.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/trace/memory_file.h"
 #include "tests/trace/random_recording.h"
@@ -43,7 +44,7 @@ TEST(RecordingReader, OfANewerMinorVersionWhatIsUnknownIsSkipped) {
   Chunks chunks = saved(recording);
   for (auto& [type, payload] : chunks) payload += "a field of the future";
   chunks.insert(chunks.begin() + 2, {make_chunk_type("NEW "), "whatever"});
-  const LoadResult newer = load_bytes(file_of(chunks, kFormatMinor + 1), "test");
+  const LoadResult newer = RecordingReader(file_of(chunks, kFormatMinor + 1), "test").read();
   EXPECT_FALSE(newer.damage.has_value()) << *newer.damage;
   EXPECT_EQ(newer.recording, recording);
 }
@@ -51,10 +52,10 @@ TEST(RecordingReader, OfANewerMinorVersionWhatIsUnknownIsSkipped) {
 TEST(RecordingReader, InOurOwnVersionWhatIsUnknownIsDamage) {
   Chunks chunks = saved(random_recording(31, 10));
   chunks.insert(chunks.begin() + 2, {make_chunk_type("NEW "), "whatever"});
-  EXPECT_TRUE(load_bytes(file_of(chunks), "test").damage.has_value());
+  EXPECT_TRUE(RecordingReader(file_of(chunks), "test").read().damage.has_value());
   chunks = saved(random_recording(31, 10));
   chunks[1].second += "left over";
-  EXPECT_TRUE(load_bytes(file_of(chunks), "test").damage.has_value());
+  EXPECT_TRUE(RecordingReader(file_of(chunks), "test").read().damage.has_value());
 }
 
 TEST(RecordingReader, HostileChunksNeverBreakTheInvariants) {
@@ -68,7 +69,7 @@ TEST(RecordingReader, HostileChunksNeverBreakTheInvariants) {
     }
     if (i % 4 == 0) std::swap(chunks[random() % chunks.size()], chunks[random() % chunks.size()]);
     if (i % 5 == 0) chunks.push_back(chunks[random() % chunks.size()]);
-    const LoadResult loaded = load_bytes(file_of(chunks), "test");
+    const LoadResult loaded = RecordingReader(file_of(chunks), "test").read();
     ASSERT_EQ(check_invariants(loaded.recording), "") << i;
   }
 }
@@ -105,7 +106,7 @@ TEST(RecordingReader, HostileTicksNeverOverflow) {
                         .flags = flags};
       add(kEventsChunk, [&](ByteWriter& out) { PieceCodec().encode(piece, {1, 0}, out); });
       add(kPatchesChunk, [&](ByteWriter& out) { encode_patches(std::vector<PatchedEnd>{{0, 3, UINT64_MAX, 0}, {0, 6, 0, 0}}, out); });
-      const Recording r = load_bytes(file_of(chunks), "test").recording;
+      const Recording r = RecordingReader(file_of(chunks), "test").read().recording;
       EXPECT_EQ(r.events.size(), n);
       EXPECT_EQ(check_invariants(r), "");
     }
@@ -115,7 +116,7 @@ TEST(RecordingReader, HostileTicksNeverOverflow) {
 TEST(RecordingReader, MissingEventsAreCountedIfTheFileSaysHowManyThereWere) {
   Chunks chunks = saved(random_recording(33, 100));
   std::erase_if(chunks, [](const auto& chunk) { return chunk.first == kEventsChunk || chunk.first == kEndChunk; });
-  const Recording r = load_bytes(file_of(chunks), "test").recording;
+  const Recording r = RecordingReader(file_of(chunks), "test").read().recording;
   EXPECT_EQ(r.losses.back().count, 100u);
 }
 

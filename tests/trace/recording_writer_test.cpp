@@ -10,7 +10,7 @@
 
 #include "mindtorch/base/error.h"
 #include "mindtorch/base/file.h"
-#include "mindtorch/trace/file.h"
+#include "mindtorch/ingest/recording_file.h"
 #include "tests/support/temporary_folder.h"
 
 namespace mindtorch::trace {
@@ -64,7 +64,7 @@ class RecordingWriterTest : public ::testing::Test {
   void TearDown() override { ::close(fd_); }
 
   std::string path() const { return folder_ / "spill.mtrec"; }
-  LoadResult loaded() const { return load(path()); }
+  LoadResult loaded() const { return ingest::load_recording(path()); }
   void add_thread() { writer_->add_track(writer_->track_count(), {.pid = 1, .id = 100 + writer_->track_count(), .number = 1}); }
   // One name, one clock (2 ns a tick, tick 1000 is timeline zero) and two threads.
   void begin() {
@@ -152,12 +152,12 @@ TEST_F(RecordingWriterTest, AFileCutOffAnywhereIsASoundPrefix) {
   writer_->finish();
   const std::string bytes = read_file(path());
   for (std::size_t size = 16; size < bytes.size(); ++size) {
-    const LoadResult result = load_bytes(std::string_view(bytes).substr(0, size), "test");
+    const LoadResult result = ingest::load_recording_bytes(std::string_view(bytes).substr(0, size), "test");
     ASSERT_TRUE(result.damage.has_value()) << size;
     ASSERT_EQ(check_invariants(result.recording), "") << size;
     ASSERT_EQ(result.recording.events.size() % 20, 0u) << size;
   }
-  EXPECT_EQ(load_bytes(bytes, "test").recording.events.size(), 100u);
+  EXPECT_EQ(ingest::load_recording_bytes(bytes, "test").recording.events.size(), 100u);
 }
 
 TEST_F(RecordingWriterTest, WhatLiesInAndBehindADamagedPieceIsCounted) {
@@ -178,7 +178,7 @@ TEST_F(RecordingWriterTest, WhatLiesInAndBehindADamagedPieceIsCounted) {
   const auto lost_if_changed = [&](std::uint64_t byte) {
     std::string bytes = whole;
     bytes[byte] = static_cast<char>(bytes[byte] ^ 0x40);
-    const LoadResult result = load_bytes(bytes, "test");
+    const LoadResult result = ingest::load_recording_bytes(bytes, "test");
     EXPECT_EQ(result.recording.events.size(), 20u);
     return result.recording.losses.back();
   };

@@ -23,5 +23,14 @@ TEST(TraceText, ALossAsJsonIsEscaped) {
   EXPECT_EQ(loss_json({LossReason::kBudget, 3, "thread \"1\"", ""}), R"({"reason":"budget","count":3,"where":"thread \"1\"","detail":""})");
 }
 
+TEST(TraceText, NamesOfKindsAndScalarTypesLeadBackToThem) {
+  for (int k = 0; k < kEventKinds; ++k) {
+    EXPECT_EQ(event_kind_of_name(event_kind_name(static_cast<EventKind>(k))), static_cast<EventKind>(k));
+  }
+  EXPECT_FALSE(event_kind_of_name(""));
+  EXPECT_EQ(scalar_type_of_name("long int"), ScalarType::kInt64);
+  EXPECT_EQ(scalar_type_of_name(""), ScalarType::kOther);
+}
+
 }  // namespace
 }  // namespace mindtorch::trace

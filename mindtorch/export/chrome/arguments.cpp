@@ -10,13 +10,16 @@
 #include <span>
 
 #include "mindtorch/base/text.h"
-#include "mindtorch/export/category.h"
 #include "mindtorch/export/input_text.h"
+#include "mindtorch/export/json_text.h"
+#include "mindtorch/trace/chrome_format.h"
 #include "mindtorch/trace/inputs.h"
+#include "mindtorch/trace/text.h"
 
 namespace mindtorch::exporter::chrome {
 namespace {
 
+namespace argument = trace::chrome_format::argument;
 using trace::Attribute;
 using trace::EventIndex;
 using trace::EventKind;
@@ -43,6 +46,13 @@ void append_value(std::string& out, const Attribute& attribute, const std::vecto
   }
 }
 
+// Appends `,"name":value`.
+template <auto Name, class Value>
+void append_argument(std::string& out, const Value& value) {
+  append_key<Name>(out);
+  fmt::format_to(std::back_inserter(out), "{}", value);
+}
+
 bool has_device(EventKind kind) { return kind == EventKind::kOp || kind == EventKind::kBackward; }
 
 }  // namespace
@@ -54,7 +64,9 @@ EventArguments::EventArguments(const analyze::Analysis& analysis) : analysis_(an
     devices_known_ = !has_device(events.kind[i]) || (events.flags[i] & trace::kKnownDevice) != 0;
   }
   shadowed_.resize(recording.names.size());
-  for (const Attribute& attribute : recording.attributes.values) shadowed_[attribute.key] = is_own_argument(recording.names[attribute.key]);
+  for (const Attribute& attribute : recording.attributes.values) {
+    shadowed_[attribute.key] = trace::chrome_format::is_own_argument(recording.names[attribute.key]);
+  }
   frame_json_.reserve(recording.stacks.frames.size());
   for (const trace::Frame& frame : recording.stacks.frames) {
     frame_json_.push_back(json_quoted(fmt::format("{}:{}:{}", recording.names[frame.file], frame.line, recording.names[frame.function])));
@@ -84,27 +96,30 @@ void EventArguments::append(std::string& out, EventIndex event) {
 void EventArguments::append_flags(std::string& out, EventIndex event) const {
   const trace::EventColumns& events = recording_.events;
   const std::uint8_t flags = events.flags[event];
-  if ((flags & trace::kUnfinished) != 0) out += R"(,"finished":false)";
-  if ((flags & trace::kAsync) != 0) out += R"(,"async":true)";
-  if (needs_kind(recording_, event)) fmt::format_to(std::back_inserter(out), R"(,"Kind":"{}")", kind_name(events.kind[event]));
+  if ((flags & trace::kUnfinished) != 0) append_argument<argument::kFinished>(out, false);
+  if ((flags & trace::kAsync) != 0) append_argument<argument::kAsync>(out, true);
+  if (needs_kind(recording_, event)) append_argument<argument::kKind>(out, json_quoted(trace::event_kind_name(events.kind[event])));
   if (has_device(events.kind[event]) && (flags & trace::kKnownDevice) != 0 &&
       (!devices_known_ || events.device[event] != trace::Device{})) {
-    fmt::format_to(std::back_inserter(out), R"(,"Device Type":{},"Device Id":{})", static_cast<int>(events.device[event].type),
-                   events.device[event].index);
+    append_argument<argument::kDeviceType>(out, static_cast<int>(events.device[event].type));
+    append_argument<argument::kDeviceId>(out, events.device[event].index);
   }
 }
 
 void EventArguments::append_inputs(std::string& out, EventIndex event) {
   if (!advance_to(recording_.inputs.events, next_input_, event)) return;
   format_inputs(row(recording_.inputs, next_input_), recording_.names, inputs_);
-  fmt::format_to(std::back_inserter(out),
-                 R"(,"Input Dims":{0},"Input type":{1},"Input Strides":{2},"Concrete Inputs":{3},"input_shapes":{0})", inputs_.dims,
-                 inputs_.types, inputs_.strides, inputs_.concrete);
+  append_argument<argument::kInputDims>(out, inputs_.dims);
+  append_argument<argument::kInputTypes>(out, inputs_.types);
+  append_argument<argument::kInputStrides>(out, inputs_.strides);
+  append_argument<argument::kConcreteInputs>(out, inputs_.concrete);
+  append_argument<argument::kInputShapes>(out, inputs_.dims);
 }
 
 void EventArguments::append_stack(std::string& out, EventIndex event) {
   if (!advance_to(recording_.stacks.of_event.events, next_stack_, event)) return;
-  out += R"(,"stack":[)";
+  append_key<argument::kStack>(out);
+  out += '[';
   const char* separator = "";
   for (const std::uint32_t frame : recording_.stacks.frames_of(row(recording_.stacks.of_event, next_stack_).front())) {
     out += separator;
@@ -133,16 +148,17 @@ void EventArguments::append_memory(std::string& out, EventIndex event) const {
   const trace::Device device = events.device[event];
   const std::int64_t before = analysis_.memory_totals().before(device, events.start_ns[event]);
   const std::int64_t after = analysis_.memory_totals().after(device, events.end_ns(event));
-  const std::string_view type = trace::device_type_name(device.type);
-  const std::string_view prefix = device.type == trace::DeviceType::kNpu ? "npu" : device.type == trace::DeviceType::kCuda ? "cuda" : "cpu";
-  fmt::format_to(std::back_inserter(out),
-                 R"(,"device_type":"{}","{}_memory_allocated_before":{},"{}_memory_allocated_after":{},"{}_memory_allocated_delta":{})",
-                 type, prefix, before, prefix, after, prefix, after - before);
+  append_argument<argument::kDeviceTypeName>(out, json_quoted(trace::device_type_name(device.type)));
+  const argument::MemoryKeys& keys = argument::memory_keys(device.type);
+  // Totals come from files too, where they can be any number: their difference wraps around instead of overflowing.
+  const auto delta = static_cast<std::int64_t>(static_cast<std::uint64_t>(after) - static_cast<std::uint64_t>(before));
+  fmt::format_to(std::back_inserter(out), R"(,"{}":{},"{}":{},"{}":{})", keys.before, before, keys.after, after, keys.delta, delta);
 }
 
 bool needs_kind(const trace::Recording& recording, EventIndex event) {
   const EventKind kind = recording.events.kind[event];
-  return implied_kind(kind_seen_by_readers(kind), recording.name(event), recording.events.link[event]) != kind;
+  const EventKind seen = trace::chrome_format::kind_seen_by_readers(kind);
+  return trace::chrome_format::implied_kind(seen, recording.name(event), recording.events.link[event]) != kind;
 }
 
 }  // namespace mindtorch::exporter::chrome

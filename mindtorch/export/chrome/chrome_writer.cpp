@@ -6,11 +6,11 @@
 #include <array>
 
 #include "mindtorch/base/text.h"
-#include "mindtorch/export/category.h"
 #include "mindtorch/export/chrome/events.h"
 #include "mindtorch/export/chrome/header.h"
 #include "mindtorch/export/json_text.h"
 #include "mindtorch/export/layout.h"
+#include "mindtorch/trace/chrome_format.h"
 
 namespace mindtorch::exporter {
 namespace {
@@ -37,7 +37,7 @@ void append_names(Output& out, const Layout& layout) {
   std::vector<std::uint32_t> lanes_above(layout.rows.size());
   for (const Row& row : layout.rows) {
     const std::int64_t pid = layout.processes[row.process].pid;
-    append_metadata(out, "thread_name", pid, row.tid, "name", json_quoted(row.name));
+    append_metadata(out, trace::chrome_format::kRowName, pid, row.tid, "name", json_quoted(row.name));
     append_metadata(out, "thread_sort_index", pid, row.tid, "sort_index",
                     fmt::format("{}", (row.track + 1) * 64 + std::min(row.lane, 63U)));
   }
@@ -45,11 +45,10 @@ void append_names(Output& out, const Layout& layout) {
 
 // The whole recording as one span, which is also the first complete event of an otherwise empty trace.
 void append_span(Output& out, std::int64_t start_ns, std::int64_t duration_ns) {
-  out.append(
-      fmt::format(R"j({{"ph":"X","cat":"Trace","ts":{},"dur":{},"pid":"Spans","tid":"PyTorch Profiler","name":"PyTorch Profiler (0)",)j"
-                  R"("args":{{"Op count":0}}}},)"
-                  "\n",
-                  micros_text(start_ns), micros_text(duration_ns)));
+  out.append(fmt::format(R"j({{"ph":"X","cat":"{}","ts":{},"dur":{},"pid":"Spans","tid":"PyTorch Profiler","name":"PyTorch Profiler (0)",)j"
+                         R"("args":{{"Op count":0}}}},)"
+                         "\n",
+                         trace::chrome_format::kSpanCategory, micros_text(start_ns), micros_text(duration_ns)));
 }
 
 void append_window(Output& out, std::int64_t start_ns, std::int64_t end_ns) {
@@ -58,7 +57,7 @@ void append_window(Output& out, std::int64_t start_ns, std::int64_t end_ns) {
                          R"({{"ph":"i","name":"{}","s":"g","pid":"Traces","tid":"Trace PyTorch Profiler","ts":{}}},)"
                          "\n"
                          R"({{"ph":"i","name":"{}","s":"g","pid":"","tid":"","ts":{}}})",
-                         kWindowStart, micros_text(start_ns), kWindowEnd, micros_text(end_ns)));
+                         trace::chrome_format::kWindowStart, micros_text(start_ns), trace::chrome_format::kWindowEnd, micros_text(end_ns)));
 }
 
 // First and last moment of the recording, wide enough for every event.
@@ -89,7 +88,7 @@ void write_chrome_trace(const trace::Recording& recording, std::string_view trac
   events.write_flows("ac2g", launch_flows(analysis));
   append_names(out, layout);
   append_window(out, start + offset, end + offset);
-  out.append(fmt::format("\n],\n\"traceName\": {}\n}}\n", json_quoted(trace_name)));
+  out.append(fmt::format("\n],\n\"{}\": {}\n}}\n", trace::chrome_format::header::kTraceName, json_quoted(trace_name)));
 }
 
 void write_chrome_trace(const trace::Recording& recording, const std::string& path) {

@@ -6,11 +6,12 @@
 #include <algorithm>
 
 #include "mindtorch/base/text.h"
-#include "mindtorch/export/category.h"
+#include "mindtorch/trace/chrome_format.h"
 
 namespace mindtorch::exporter::chrome {
 namespace {
 
+namespace argument = trace::chrome_format::argument;
 using trace::DeviceType;
 using trace::EventIndex;
 using trace::EventKind;
@@ -49,7 +50,8 @@ EventsWriter::EventsWriter(const analyze::Analysis& analysis, const Layout& layo
     row_text_.push_back(fmt::format(R"(","pid":{},"tid":{},"ts":)", layout.processes[row.process].pid, row.tid));
   for (const DeviceType device : {DeviceType::kCuda, DeviceType::kNpu}) {
     for (int kind = 0; kind < trace::kEventKinds; ++kind) {
-      prefix_text_.push_back(fmt::format(R"({{"ph":"X","cat":"{}","name":")", category(static_cast<EventKind>(kind), device)));
+      prefix_text_.push_back(
+          fmt::format(R"({{"ph":"X","cat":"{}","name":")", trace::chrome_format::category(static_cast<EventKind>(kind), device)));
     }
   }
 }
@@ -97,20 +99,20 @@ void EventsWriter::write_arguments(JsonCursor& cursor, TrackId track, EventIndex
     write_python_ids(cursor, event);
   } else if (trace::is_launch_kind(kind)) {
     write_external_id(cursor, event);
-    cursor.literal(R"("correlation":)").number(events.link[event]);
+    cursor.first_key<argument::kCorrelation>().number(events.link[event]);
   } else if (trace::is_device_kind(kind)) {
     write_external_id(cursor, event);
-    cursor.literal(R"("device":)").number(std::uint64_t{events.device[event].index});
-    cursor.literal(R"(,"stream":)").number(layout_.rows[track].tid);
-    cursor.literal(R"(,"correlation":)").number(events.link[event]);
+    cursor.first_key<argument::kDevice>().number(std::uint64_t{events.device[event].index});
+    cursor.next_key<argument::kStream>().number(layout_.rows[track].tid);
+    cursor.next_key<argument::kCorrelation>().number(events.link[event]);
   } else {
-    cursor.literal(R"("External id":)").number(index + 1).literal(R"(,"Record function id":0)");
+    cursor.first_key<argument::kExternalId>().number(index + 1).next_key<argument::kRecordFunctionId>().literal("0");
     if (const std::int64_t sequence = trace::sequence_of(events.link[event]); sequence >= 0) {
-      cursor.literal(R"(,"Sequence number":)").number(sequence);
-      cursor.literal(R"(,"Fwd thread id":)").number(std::uint64_t{trace::forward_thread_of(events.link[event])});
+      cursor.next_key<argument::kSequence>().number(sequence);
+      cursor.next_key<argument::kForwardThread>().number(std::uint64_t{trace::forward_thread_of(events.link[event])});
     }
   }
-  cursor.literal(R"(,"Ev Idx":)").number(index);
+  cursor.next_key<argument::kEventIndex>().number(index);
 }
 
 void EventsWriter::write_external_id(JsonCursor& cursor, EventIndex event) const {
@@ -118,13 +120,13 @@ void EventsWriter::write_external_id(JsonCursor& cursor, EventIndex event) const
   const bool is_launch = trace::is_launch_kind(recording_.events.kind[event]);
   EventIndex host = is_launch ? devices_->tree().parent(event) : devices_->launches().host_of(event);
   while (host != analyze::kNoEvent && trace::is_launch_kind(recording_.events.kind[host])) host = devices_->tree().parent(host);
-  if (host != analyze::kNoEvent) cursor.literal(R"("External id":)").number(std::uint64_t{host} + 1).literal(",");
+  if (host != analyze::kNoEvent) cursor.first_key<argument::kExternalId>().number(std::uint64_t{host} + 1).literal(",");
 }
 
 void EventsWriter::write_python_ids(JsonCursor& cursor, EventIndex event) {
   const trace::EventColumns& events = recording_.events;
   while (!python_calls_.empty() && python_calls_.back().end_ns <= events.start_ns[event]) python_calls_.pop_back();
-  cursor.literal(R"("Python id":)").number(++python_ids_).literal(R"(,"Python parent id":)");
+  cursor.first_key<argument::kPythonId>().number(++python_ids_).next_key<argument::kPythonParentId>();
   if (python_calls_.empty()) {
     cursor.literal("null");
   } else {
@@ -147,7 +149,8 @@ void EventsWriter::write_instant(const Row& row, EventIndex event) {
   const std::string_view text = name(event);
   JsonCursor cursor(out_.reserve(kRoom + text.size()));
   cursor.literal(R"({"ph":"i","cat":"cpu_instant_event","s":"t","name":")").bytes(text).bytes(row_text_[row.track]);
-  cursor.micros(recording_.events.start_ns[event] + offset_ns_).literal(R"(,"args":{"Ev Idx":)").number(std::uint64_t{event});
+  cursor.micros(recording_.events.start_ns[event] + offset_ns_).literal(R"(,"args":{)");
+  cursor.first_key<argument::kEventIndex>().number(std::uint64_t{event});
   out_.advance(cursor.position());
   scratch_.clear();
   arguments_.append(scratch_, event);
@@ -159,14 +162,16 @@ void EventsWriter::write_memory() {
   const trace::MemoryColumns& memory = recording_.memory;
   for (std::size_t i = 0; i < memory.size(); ++i) {
     JsonCursor cursor(out_.reserve(kRoom));
-    cursor.literal(R"({"ph":"i","cat":"cpu_instant_event","s":"t","name":"[memory])").bytes(row_text_[memory.track[i]]);
-    cursor.micros(memory.time_ns[i] + offset_ns_).literal(R"(,"args":{"Total Reserved":)").number(memory.total_reserved[i]);
-    cursor.literal(R"(,"Total Allocated":)").number(memory.total_allocated[i]).literal(R"(,"Bytes":)").number(memory.bytes[i]);
+    cursor.literal(R"({"ph":"i","cat":"cpu_instant_event","s":"t","name":")").bytes(trace::chrome_format::kMemoryName);
+    cursor.bytes(row_text_[memory.track[i]]).micros(memory.time_ns[i] + offset_ns_).literal(R"(,"args":{)");
+    cursor.first_key<argument::kTotalReserved>().number(memory.total_reserved[i]);
+    cursor.next_key<argument::kTotalAllocated>().number(memory.total_allocated[i]).next_key<argument::kBytes>().number(memory.bytes[i]);
     // Torch's CPU has no index.
     const trace::Device device = memory.device[i];
-    cursor.literal(R"(,"Device Id":)").number(device.type == DeviceType::kCpu ? std::int64_t{-1} : std::int64_t{device.index});
-    cursor.literal(R"(,"Device Type":)").number(static_cast<std::uint64_t>(device.type)).literal(R"(,"Addr":)").number(memory.address[i]);
-    out_.advance(cursor.literal(R"(,"Ev Idx":)").number(recording_.events.size() + i).literal("}},\n").position());
+    cursor.next_key<argument::kDeviceId>().number(device.type == DeviceType::kCpu ? std::int64_t{-1} : std::int64_t{device.index});
+    cursor.next_key<argument::kDeviceType>().number(static_cast<std::uint64_t>(device.type));
+    cursor.next_key<argument::kAddress>().number(memory.address[i]).next_key<argument::kEventIndex>().number(recording_.events.size() + i);
+    out_.advance(cursor.literal("}},\n").position());
   }
 }
 

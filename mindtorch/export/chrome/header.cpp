@@ -8,17 +8,17 @@
 #include <iterator>
 
 #include "mindtorch/base/text.h"
-#include "mindtorch/export/category.h"
+#include "mindtorch/trace/chrome_format.h"
 #include "mindtorch/trace/text.h"
 
 namespace mindtorch::exporter::chrome {
 namespace {
 
-constexpr std::int64_t kBasePeriodNs = std::int64_t{7889238} * 1000000000;  // torch's
+namespace key = trace::chrome_format::header;
+namespace own = trace::chrome_format::own;
 
-constexpr std::array<std::string_view, 13> kReservedKeys = {
-    "schemaVersion", "deviceProperties", "trace_id",   "displayTimeUnit", "baseTimeNanoseconds", "traceEvents", "traceName",
-    "with_stack",    "profile_memory",   "with_flops", "with_modules",    "record_shapes",       kOwnHeader};
+constexpr const char* kDistributedInfo = "distributedInfo";
+constexpr std::int64_t kBasePeriodNs = std::int64_t{7889238} * 1000000000;  // torch's
 
 std::int64_t first_time_ns(const trace::Recording& recording) {
   std::int64_t first = recording.clock.start_ns;
@@ -34,8 +34,8 @@ std::int64_t floor_to(std::int64_t value, std::int64_t step) {
   return value - (rest < 0 ? rest + step : rest);
 }
 
-// Builds `"key": [item,item]` pieces of our own object.
-class OwnHeader {
+// Builds our own object and the objects in it.
+class ObjectText {
  public:
   template <class Items, class Format>
   void list(std::string_view key, const Items& items, Format format) {
@@ -49,9 +49,11 @@ class OwnHeader {
     }
     text_ += ']';
   }
-  void value(std::string_view key, std::string_view json) {
+  // `value` is a number, a boolean or JSON text.
+  template <class Value>
+  void value(std::string_view key, const Value& value) {
     begin(key);
-    text_ += json;
+    fmt::format_to(std::back_inserter(text_), "{}", value);
   }
   std::string finish() { return text_ + '}'; }
 
@@ -64,38 +66,51 @@ class OwnHeader {
 };
 
 std::string clock_json(const trace::ClockDomain& clock) {
-  return fmt::format(R"({{"name":{},"ticks_per_second":{:.17g},"error_bound_ns":{},"samples":{}}})", json_quoted(clock.name),
-                     clock.ticks_per_second, clock.error_bound_ns, clock.samples);
+  ObjectText json;
+  json.value(own::clock::kName, json_quoted(clock.name));
+  json.value(own::clock::kTicksPerSecond, fmt::format("{:.17g}", clock.ticks_per_second));
+  json.value(own::clock::kErrorBound, clock.error_bound_ns);
+  json.value(own::clock::kSamples, clock.samples);
+  return json.finish();
 }
 
 // The row a track is drawn in, and the track's own identity where viewers could not take it as it is.
 std::string row_json(const Row& row, const Layout& layout, const trace::Recording& recording) {
   const trace::Track& track = recording.tracks[row.track];
-  return fmt::format(
-      R"({{"pid":{},"tid":{},"lane":{},"process":{},"id":{},"number":{},"stream":{},"device_type":{},"device":{},"name":{}}})",
-      layout.processes[row.process].pid, row.tid, row.lane, track.pid, track.id, track.number, track.kind == trace::Track::Kind::kStream,
-      static_cast<int>(track.device.type), track.device.index, json_quoted(track.name));
+  ObjectText json;
+  json.value(own::row::kPid, layout.processes[row.process].pid);
+  json.value(own::row::kTid, row.tid);
+  json.value(own::row::kLane, row.lane);
+  json.value(own::row::kProcess, track.pid);
+  json.value(own::row::kId, track.id);
+  json.value(own::row::kNumber, track.number);
+  json.value(own::row::kIsStream, track.kind == trace::Track::Kind::kStream);
+  json.value(own::row::kDeviceType, static_cast<int>(track.device.type));
+  json.value(own::row::kDevice, track.device.index);
+  json.value(own::row::kName, json_quoted(track.name));
+  return json.finish();
 }
 
 std::string own_header(const trace::Recording& recording, const Layout& layout, bool devices_known) {
-  OwnHeader header;
-  header.value("version", "1");
-  header.value("timeline_zero_unix_ns", fmt::format("{}", recording.clock.base_unix_ns));
-  header.value("window_ns", fmt::format("[{},{}]", recording.clock.start_ns, recording.clock.end_ns));
-  header.value("devices_known", devices_known ? "true" : "false");
-  header.list("activities", recording.options.activities, [](trace::DeviceType type) { return fmt::format("{}", static_cast<int>(type)); });
-  header.list("losses", recording.losses, trace::loss_json);
-  header.list("clocks", recording.clock.domains, clock_json);
-  header.list("rows", layout.rows, [&](const Row& row) { return row_json(row, layout, recording); });
-  header.list("steps", recording.steps, [](const trace::StepMark& mark) { return fmt::format("[{},{}]", mark.time_ns, mark.step); });
-  header.list("memory_baselines", recording.memory_baselines, [](const trace::MemoryBaseline& baseline) {
+  ObjectText json;
+  json.value(own::kVersion, own::kCurrentVersion);
+  json.value(own::kTimelineZero, recording.clock.base_unix_ns);
+  json.value(own::kWindow, fmt::format("[{},{}]", recording.clock.start_ns, recording.clock.end_ns));
+  json.value(own::kDevicesKnown, devices_known);
+  json.list(own::kActivities, recording.options.activities,
+            [](trace::DeviceType type) { return fmt::format("{}", static_cast<int>(type)); });
+  json.list(own::kLosses, recording.losses, trace::loss_json);
+  json.list(own::kClocks, recording.clock.domains, clock_json);
+  json.list(own::kRows, layout.rows, [&](const Row& row) { return row_json(row, layout, recording); });
+  json.list(own::kSteps, recording.steps, [](const trace::StepMark& mark) { return fmt::format("[{},{}]", mark.time_ns, mark.step); });
+  json.list(own::kMemoryBaselines, recording.memory_baselines, [](const trace::MemoryBaseline& baseline) {
     return fmt::format("[{},{},{},{}]", static_cast<int>(baseline.device.type), baseline.device.index, baseline.allocated,
                        baseline.reserved);
   });
-  header.list("memory_tags", recording.memory_tags, [](const trace::MemoryTag& tag) {
+  json.list(own::kMemoryTags, recording.memory_tags, [](const trace::MemoryTag& tag) {
     return fmt::format("[{},{},{}]", tag.time_ns, tag.address, static_cast<int>(tag.category));
   });
-  return header.finish();
+  return json.finish();
 }
 
 class Header {
@@ -107,7 +122,7 @@ class Header {
     text_ += json;
     text_ += ",\n";
   }
-  std::string finish() { return text_ + "\"traceEvents\": [\n"; }
+  std::string finish() { return fmt::format("{}\"{}\": [\n", text_, key::kEvents); }
 
  private:
   std::string text_ = "{\n";
@@ -126,31 +141,30 @@ std::string header_text(const trace::Recording& recording, const Layout& layout,
     const auto at = metadata.find(std::string(key));
     return at != metadata.end() && is_json(at->second) ? at->second : std::string(otherwise);
   };
-  header.line("schemaVersion", "1");
+  header.line(key::kSchemaVersion, "1");
   // Before anything else that could hold the word "rank".
-  if (metadata.contains("distributedInfo")) header.line("distributedInfo", spaced_json(value_of("distributedInfo", "{}")));
-  header.line("deviceProperties", value_of("deviceProperties", "[]"));
-  header.line("trace_id", json_quoted(recording.trace_id));
+  if (metadata.contains(kDistributedInfo)) header.line(kDistributedInfo, spaced_json(value_of(kDistributedInfo, "{}")));
+  header.line(key::kDeviceProperties, value_of(key::kDeviceProperties, "[]"));
+  header.line(key::kTraceId, json_quoted(recording.trace_id));
   const trace::RecordedOptions& options = recording.options;
-  const std::array<std::pair<std::string_view, bool>, 5> flags = {{{"record_shapes", options.shapes},
-                                                                   {"with_stack", options.stacks},
-                                                                   {"profile_memory", options.memory},
-                                                                   {"with_flops", options.flops},
-                                                                   {"with_modules", options.modules}}};
-  for (const auto& [key, on] : flags) {
-    if (on) header.line(key, "1");
+  const std::array<std::pair<std::string_view, bool>, 5> flags = {{{key::kRecordShapes, options.shapes},
+                                                                   {key::kWithStack, options.stacks},
+                                                                   {key::kProfileMemory, options.memory},
+                                                                   {key::kWithFlops, options.flops},
+                                                                   {key::kWithModules, options.modules}}};
+  for (const auto& [name, on] : flags) {
+    if (on) header.line(name, "1");
   }
-  for (const auto& [key, json] : metadata) {
-    if (key == "distributedInfo" || key == "deviceProperties") continue;
-    header.line(is_reserved_key(key) ? "metadata." + key : key, is_json(json) ? json : json_quoted(json));
+  for (const auto& [name, json] : metadata) {
+    if (name == kDistributedInfo || name == key::kDeviceProperties) continue;
+    const bool is_taken = trace::chrome_format::is_reserved_key(name);
+    header.line(is_taken ? std::string(key::kMetadataPrefix) + name : name, is_json(json) ? json : json_quoted(json));
   }
-  header.line(kOwnHeader, own_header(recording, layout, devices_known));
-  header.line("displayTimeUnit", "\"ms\"");
-  header.line("baseTimeNanoseconds", fmt::format("{}", base_time_ns(recording)));
+  header.line(key::kOwn, own_header(recording, layout, devices_known));
+  header.line(key::kDisplayTimeUnit, "\"ms\"");
+  header.line(key::kBaseTime, fmt::format("{}", base_time_ns(recording)));
   return header.finish();
 }
-
-bool is_reserved_key(std::string_view key) { return std::ranges::find(kReservedKeys, key) != kReservedKeys.end(); }
 
 std::string spaced_json(std::string_view json) {
   std::string out;

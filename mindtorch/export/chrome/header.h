@@ -17,9 +17,6 @@ std::int64_t base_time_ns(const trace::Recording& recording);
 // From the opening brace up to and including `"traceEvents": [`. One key a line: some readers look for keys line by line.
 std::string header_text(const trace::Recording& recording, const Layout& layout, bool devices_known);
 
-// Keys of the top level that metadata of the same name would break.
-bool is_reserved_key(std::string_view key);
-
 // `json` with a blank after each colon and comma between values; Holistic Trace Analysis finds the rank only as `"rank": 3`.
 std::string spaced_json(std::string_view json);
 

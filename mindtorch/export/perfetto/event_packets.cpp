@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "mindtorch/export/category.h"
 #include "mindtorch/export/perfetto/fields.h"
 #include "mindtorch/export/row_walk.h"
+#include "mindtorch/trace/chrome_format.h"
 
 namespace mindtorch::exporter::perfetto {
 namespace {
@@ -60,7 +60,8 @@ void EventPackets::append_begin(Sequence& sequence, EventIndex event, std::uint3
   const trace::EventColumns& events = recording_.events;
   sequence.begin_event(type);
   sequence.set_name(events.name[event] + 1, recording_.name(event));
-  sequence.set_category(static_cast<std::uint64_t>(events.kind[event]) + 1, category(events.kind[event], events.device[event].type));
+  sequence.set_category(static_cast<std::uint64_t>(events.kind[event]) + 1,
+                        trace::chrome_format::category(events.kind[event], events.device[event].type));
   append_arrows(sequence, event);
   append_arguments(sequence, event);
   sequence.end_event(events.start_ns[event] - first_ns_);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <protozero/pbf_writer.hpp>
 
-#include "mindtorch/export/category.h"
 #include "mindtorch/export/flows.h"
 #include "mindtorch/export/layout.h"
 #include "mindtorch/export/output.h"
@@ -14,6 +13,7 @@
 #include "mindtorch/export/perfetto/fields.h"
 #include "mindtorch/export/perfetto/sequence.h"
 #include "mindtorch/export/perfetto/tracks.h"
+#include "mindtorch/trace/chrome_format.h"
 
 namespace mindtorch::exporter {
 namespace perfetto {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "mindtorch/base/error.h"
-#include "mindtorch/export/category.h"
+#include "mindtorch/trace/chrome_format.h"
 #include "python/src/profiler/bind_profiler.h"
 #include "python/src/profiler/conversions.h"
 #include "python/src/profiler/event_flows.h"
@@ -58,7 +58,7 @@ nb::list kernels(const EventHandle& handle) {
 }
 
 std::string activity_type(const EventHandle& handle) {
-  return std::string(exporter::category(handle.event.kind(), handle.event.device().type));
+  return std::string(trace::chrome_format::category(handle.event.kind(), handle.event.device().type));
 }
 
 std::string describe(const EventHandle& handle) {

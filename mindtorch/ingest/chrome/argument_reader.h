@@ -1,0 +1,69 @@
+// Reads the "args" of one element, as far as they are torch's or ours; the rest become attributes.
+#pragma once
+
+#include <simdjson.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "mindtorch/ingest/chrome/input_reader.h"
+#include "mindtorch/ingest/chrome/name_cache.h"
+#include "mindtorch/trace/event.h"
+
+namespace mindtorch::ingest::chrome {
+
+// The arguments that are numbers, flags and words.
+struct ArgumentValues {
+  std::int64_t sequence = -1;
+  std::int64_t forward_thread = 0;
+  std::int64_t correlation = 0;
+  std::int64_t device = -1;
+  std::int64_t stream = -1;
+  std::int64_t device_type = -1;
+  std::int64_t device_id = -1;
+  std::int64_t bytes = 0, total_allocated = 0, total_reserved = 0;
+  std::uint64_t address = 0;
+  std::string_view kind;  // our own word for it
+  bool is_unfinished = false;
+  bool is_async = false;
+};
+
+struct ParsedArguments : ArgumentValues {
+  std::vector<ParsedInput> inputs;
+  std::vector<trace::Frame> stack;  // innermost first
+  std::vector<trace::Attribute> attributes;
+
+  void clear() {
+    static_cast<ArgumentValues&>(*this) = {};
+    inputs.clear();
+    stack.clear();
+    attributes.clear();
+  }
+};
+
+class ArgumentReader {
+ public:
+  // Texts are interned into `names`.
+  ArgumentReader(std::vector<std::string>& names, NameCache& cache) : names_(names), cache_(cache) {}
+
+  simdjson::error_code read(simdjson::ondemand::object args, ParsedArguments& out);
+
+  // What the parsed inputs say, as a Recording holds it.
+  std::vector<trace::Input> resolve_inputs(std::vector<ParsedInput>& parsed) { return chrome::resolve_inputs(parsed, names_, cache_); }
+
+ private:
+  using Value = simdjson::ondemand::value;
+
+  simdjson::error_code read_stack(Value value, ParsedArguments& out);
+  simdjson::error_code read_attribute(simdjson::ondemand::field field, std::string_view key, ParsedArguments& out);
+  trace::Frame frame_of(std::string_view text);
+
+  std::vector<std::string>& names_;
+  NameCache& cache_;
+  std::unordered_map<std::string, trace::Frame> frames_;
+};
+
+}  // namespace mindtorch::ingest::chrome

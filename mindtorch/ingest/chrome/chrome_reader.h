@@ -1,0 +1,37 @@
+// Reads Chrome traces of torch.profiler (Kineto), of this library, and of others that use complete events, into a Recording.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "mindtorch/trace/recording.h"
+
+namespace mindtorch::ingest {
+
+struct ChromeReadOptions {
+  bool check_flows = false;  // count arrows that lack an end; costs a sort of all arrows
+};
+
+struct FlowEnds {
+  std::uint64_t starts = 0, ends = 0;
+  std::uint64_t starts_without_end = 0, ends_without_start = 0;
+};
+
+struct ChromeReadResult {
+  trace::Recording recording;
+  std::uint64_t elements = 0;                    // of traceEvents
+  std::map<std::string, std::uint64_t> skipped;  // elements that have no place in a Recording: what they are -> how many
+  FlowEnds flows;                                // zero unless asked for
+  // Set if the text ends early or holds events that are not JSON: what is wrong. The recording then holds all other events, and a Loss of
+  // reason kDamagedFile.
+  std::optional<std::string> damage;
+};
+
+// Plain or gzip, the object form or a bare list of events. As faithful as the format allows: what this library wrote comes back whole,
+// torch's arguments become inputs, stacks, links and memory reports, arguments nobody knows become attributes. Uses all cores for large
+// files. Throws IoError if the file cannot be read, InvalidArgument if it does not start like a Chrome trace.
+ChromeReadResult read_chrome_trace(const std::string& path, const ChromeReadOptions& options = {});
+
+}  // namespace mindtorch::ingest

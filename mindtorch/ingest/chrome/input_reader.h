@@ -1,0 +1,32 @@
+// Reads "Input Dims", "Input type", "Input Strides" and "Concrete Inputs", and makes inputs of them.
+#pragma once
+
+#include <simdjson.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mindtorch/ingest/chrome/name_cache.h"
+#include "mindtorch/trace/event.h"
+
+namespace mindtorch::ingest::chrome {
+
+// What torch says about one argument of an op; which kind of argument it is follows from all of it together.
+struct ParsedInput {
+  trace::Input input;         // sizes, strides and list
+  std::string_view type;      // "float", "Scalar", "TensorList", ""
+  std::string_view concrete;  // the value, "" if it has none; valid until the next piece is parsed
+};
+
+// Sizes or strides of each argument. What is not as torch writes it is left out.
+simdjson::error_code read_extents(simdjson::ondemand::value value, std::vector<ParsedInput>& inputs,
+                                  std::vector<std::int64_t> trace::Input::*extents);
+// Type or value of each argument.
+simdjson::error_code read_texts(simdjson::ondemand::value value, std::vector<ParsedInput>& inputs, std::string_view ParsedInput::*text);
+
+// What all four say together. Texts are interned into `names`.
+std::vector<trace::Input> resolve_inputs(std::vector<ParsedInput>& parsed, std::vector<std::string>& names, NameCache& cache);
+
+}  // namespace mindtorch::ingest::chrome

@@ -1,0 +1,166 @@
+// Elements become events.
+#include "mindtorch/ingest/chrome/part_builder.h"
+
+#include "mindtorch/ingest/chrome/raw_json.h"
+#include "mindtorch/trace/inputs.h"
+#include "mindtorch/trace/text.h"
+
+namespace mindtorch::ingest::chrome {
+namespace {
+
+namespace format = trace::chrome_format;
+using trace::DeviceType;
+using trace::EventIndex;
+using trace::EventKind;
+
+std::uint8_t device_index(std::int64_t index) { return static_cast<std::uint8_t>(index > 0 && index < 256 ? index : 0); }
+
+// Device types nobody here knows count as CUDA: some accelerator.
+trace::Device device_from(std::int64_t type, std::int64_t index) {
+  if (type == static_cast<int>(DeviceType::kCpu)) return {};
+  return {type == static_cast<int>(DeviceType::kNpu) ? DeviceType::kNpu : DeviceType::kCuda, device_index(index)};
+}
+
+std::uint64_t link_of(EventKind kind, const ParsedArguments& arguments) {
+  if (trace::is_launch_kind(kind) || trace::is_device_kind(kind)) return static_cast<std::uint64_t>(arguments.correlation);
+  if (arguments.sequence < 0) return 0;
+  return trace::make_sequence_link(arguments.sequence, static_cast<std::uint32_t>(arguments.forward_thread));
+}
+
+}  // namespace
+
+void PartBuilder::add(Element& element) {
+  const std::string_view phase = inside_quotes(element.phase);
+  switch (phase.empty() ? '\0' : phase[0]) {
+    case 'X': return add_complete(element);
+    case 'i':
+    case 'I':
+    case 'R': return add_instant(element);
+    case 'M': return add_metadata(element);
+    case 's': return add_flow(element, true, false);
+    case 't': return add_flow(element, false, false);
+    case 'f': return add_flow(element, false, true);
+    case '\0': return skip("no phase");
+    default: return skip("phase " + std::string(phase));
+  }
+}
+
+const PartBuilder::Category& PartBuilder::category_of(std::string_view token) {
+  if (last_category_ < categories_.size() && categories_[last_category_].token == token) return categories_[last_category_];
+  for (last_category_ = 0; last_category_ < categories_.size(); ++last_category_) {
+    if (categories_[last_category_].token == token) return categories_[last_category_];
+  }
+  Category& category = categories_.emplace_back(Category{std::string(token)});
+  const auto meaning = format::meaning_of_category(inside_quotes(token));
+  category.is_known = meaning.has_value();
+  if (meaning) category.meaning = *meaning;
+  return category;
+}
+
+void PartBuilder::add_complete(Element& element) {
+  const auto start = parse_micros(element.start), duration = parse_micros(element.duration);
+  if (!start || !duration || *duration < 0) return skip(start ? "no duration" : "no time");
+  const Category& category = category_of(element.category);
+  if (!category.is_known && inside_quotes(element.category) == format::kSpanCategory) return skip("span of the trace");
+  add_event(element, category, *start, *duration);
+}
+
+void PartBuilder::add_instant(Element& element) {
+  const auto time = parse_micros(element.start);
+  if (!time) return skip("no time");
+  const std::string& name = part_.recording.names[element.name];
+  if (name == format::kMemoryName) return add_memory(element, *time);
+  if (name == format::kWindowStart || name == format::kWindowEnd) {
+    (name == format::kWindowStart ? part_.window_start_ns : part_.window_end_ns) = *time;
+    return skip("window of the recording");
+  }
+  Category instant;
+  instant.meaning.kind = EventKind::kInstant;
+  add_event(element, instant, *time, 0);
+}
+
+void PartBuilder::add_event(Element& element, const Category& category, std::int64_t start, std::int64_t duration) {
+  trace::Recording& recording = part_.recording;
+  trace::EventColumns& events = recording.events;
+  ParsedArguments& arguments = element.arguments;
+  const std::uint64_t link = link_of(category.meaning.kind, arguments);
+  EventKind kind = format::implied_kind(category.meaning.kind, recording.names[element.name], link);
+  kind = trace::event_kind_of_name(arguments.kind).value_or(kind);
+  part_.saw_npu |= trace::is_launch_kind(kind) && category.meaning.device == DeviceType::kNpu;
+  part_.saw_cuda |= trace::is_launch_kind(kind) && category.meaning.device == DeviceType::kCuda;
+  trace::Device device = {category.meaning.device, device_index(arguments.device)};
+  std::uint8_t flags = (arguments.is_unfinished ? trace::kUnfinished : 0) | (arguments.is_async ? trace::kAsync : 0);
+  if (arguments.device_type >= 0) {
+    device = device_from(arguments.device_type, arguments.device_id);
+    flags |= trace::kKnownDevice;
+  }
+  const auto index = static_cast<EventIndex>(events.size());
+  events.start_ns.push_back(start);
+  events.duration_ns.push_back(duration);
+  events.name.push_back(element.name);
+  events.link.push_back(link);
+  events.device.push_back(device);
+  events.kind.push_back(kind);
+  events.flags.push_back(flags);
+  part_.row_of_event.push_back(row_of(element, trace::is_device_kind(kind), arguments.stream));
+  add_side_data(arguments, index);
+}
+
+void PartBuilder::add_side_data(ParsedArguments& arguments, EventIndex event) {
+  trace::Recording& recording = part_.recording;
+  if (!arguments.inputs.empty()) recording.inputs.add(event, trace::encode_inputs(arguments_.resolve_inputs(arguments.inputs)));
+  if (!arguments.attributes.empty()) recording.attributes.add(event, arguments.attributes);
+  if (!arguments.stack.empty()) {
+    const trace::StackId stack = stacks_.intern(recording.stacks, arguments.stack);
+    recording.stacks.of_event.add(event, {&stack, 1});
+  }
+}
+
+void PartBuilder::add_memory(const Element& element, std::int64_t time) {
+  const ParsedArguments& arguments = element.arguments;
+  trace::MemoryColumns& memory = part_.recording.memory;
+  memory.time_ns.push_back(time);
+  memory.track.push_back(row_of(element, false, -1));
+  memory.address.push_back(arguments.address);
+  memory.bytes.push_back(arguments.bytes);
+  memory.device.push_back(device_from(arguments.device_type, arguments.device_id));
+  memory.total_allocated.push_back(arguments.total_allocated);
+  memory.total_reserved.push_back(arguments.total_reserved);
+}
+
+void PartBuilder::add_metadata(const Element& element) {
+  const std::vector<std::string>& names = part_.recording.names;
+  skip("metadata");
+  if (names[element.name] != format::kRowName) return;
+  for (const trace::Attribute& attribute : element.arguments.attributes) {
+    if (attribute.type != trace::Attribute::Type::kText || names[attribute.key] != "name") continue;
+    part_.row_names[{std::string(element.pid), std::string(element.tid), false}] = names[static_cast<std::size_t>(attribute.bits)];
+  }
+}
+
+// Arrows are told apart by category, name and id together.
+void PartBuilder::add_flow(const Element& element, bool starts, bool ends) {
+  skip("flow");
+  if (!keep_flows_) return;
+  const std::uint64_t hash = hash_of(part_.recording.names[element.name]) ^ (hash_of(element.category) * 3) ^ (hash_of(element.id) * 5);
+  if (starts) part_.flow_starts.push_back(hash);
+  if (ends) part_.flow_ends.push_back(hash);
+}
+
+RowId PartBuilder::row_of(const Element& element, bool is_device, std::int64_t stream) {
+  const auto same = [&](const RowKey& key) { return key.tid == element.tid && key.pid == element.pid && key.is_device == is_device; };
+  if (last_row_ >= part_.rows.size() || !same(part_.rows[last_row_])) {
+    const std::uint64_t hash = hash_of(element.tid) ^ (hash_of(element.pid) << 1 | std::uint64_t{is_device});
+    last_row_ = rows_.find_or_add(
+        hash, [&](std::uint32_t id) { return same(part_.rows[id]); },
+        [&] {
+          part_.rows.push_back({std::string(element.pid), std::string(element.tid), is_device});
+          part_.streams.push_back(-1);
+          return static_cast<std::uint32_t>(part_.rows.size() - 1);
+        });
+  }
+  if (stream >= 0) part_.streams[last_row_] = stream;
+  return last_row_;
+}
+
+}  // namespace mindtorch::ingest::chrome

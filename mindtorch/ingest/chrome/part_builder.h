@@ -1,0 +1,72 @@
+// Turns elements of traceEvents into events, memory reports and row names of a TracePart.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mindtorch/ingest/chrome/argument_reader.h"
+#include "mindtorch/ingest/chrome/name_cache.h"
+#include "mindtorch/ingest/chrome/trace_part.h"
+#include "mindtorch/trace/chrome_format.h"
+#include "mindtorch/trace/interning.h"
+
+namespace mindtorch::ingest::chrome {
+
+// One element of traceEvents. Texts are raw tokens, "" where the element does not have the field.
+struct Element {
+  std::string_view phase, category, pid, tid, start, duration, id;
+  trace::NameId name = 0;
+  ParsedArguments arguments;
+
+  void clear() {
+    phase = category = pid = tid = start = duration = id = {};
+    name = 0;
+    arguments.clear();
+  }
+};
+
+class PartBuilder {
+ public:
+  explicit PartBuilder(bool keep_flows) : keep_flows_(keep_flows) {}
+  PartBuilder(const PartBuilder&) = delete;
+  PartBuilder& operator=(const PartBuilder&) = delete;
+
+  TracePart& part() { return part_; }
+  NameCache& names() { return names_; }
+  ArgumentReader& arguments() { return arguments_; }
+
+  void add(Element& element);
+  // Counts an element that has no place in a recording.
+  void skip(const std::string& what) { ++part_.skipped[what]; }
+
+ private:
+  // What a category, as it stands in the text, means.
+  struct Category {
+    std::string token;
+    trace::chrome_format::CategoryMeaning meaning;
+    bool is_known = false;
+  };
+
+  const Category& category_of(std::string_view token);
+  void add_complete(Element& element);
+  void add_instant(Element& element);
+  void add_metadata(const Element& element);
+  void add_flow(const Element& element, bool starts, bool ends);
+  void add_memory(const Element& element, std::int64_t time);
+  void add_event(Element& element, const Category& category, std::int64_t start, std::int64_t duration);
+  void add_side_data(ParsedArguments& arguments, trace::EventIndex event);
+  RowId row_of(const Element& element, bool is_device, std::int64_t stream);
+
+  bool keep_flows_;
+  TracePart part_;
+  NameCache names_;
+  ArgumentReader arguments_{part_.recording.names, names_};
+  trace::StackInterner stacks_;
+  trace::IdTable rows_;
+  RowId last_row_ = 0;
+  std::vector<Category> categories_;
+  std::size_t last_category_ = 0;
+};
+
+}  // namespace mindtorch::ingest::chrome

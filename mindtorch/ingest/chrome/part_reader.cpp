@@ -1,0 +1,166 @@
+// The hot loop of the Chrome importer: fields of an element by their first letters, texts by their raw tokens.
+#include "mindtorch/ingest/chrome/part_reader.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "mindtorch/ingest/chrome/json_value.h"
+#include "mindtorch/ingest/chrome/part_builder.h"
+#include "mindtorch/ingest/chrome/raw_json.h"
+
+namespace mindtorch::ingest::chrome {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+using simdjson::error_code;
+
+}  // namespace
+
+class PartReader::State {
+ public:
+  explicit State(bool keep_flows) : builder_(keep_flows) {}
+
+  void read_piece(const TextPiece& piece) {
+    const std::size_t size = piece.prefix.size() + piece.text.size() + piece.suffix.size();
+    if (buffer_size_ < size + kPadding) {
+      buffer_size_ = size + size / 8 + kPadding;
+      buffer_ = std::make_unique_for_overwrite<char[]>(buffer_size_);
+    }
+    char* at = buffer_.get();
+    for (const std::string_view text : {piece.prefix, piece.text, piece.suffix}) at = std::copy(text.begin(), text.end(), at);
+    std::memset(at, 0, kPadding);
+    const error_code error = read_document({buffer_.get(), size});
+    if (error != simdjson::SUCCESS) part().damage = simdjson::error_message(error);
+  }
+
+  TracePart& part() { return builder_.part(); }
+
+ private:
+  error_code read_document(std::string_view text) {
+    ondemand::document document;
+    if (const error_code error = parser_.iterate(text.data(), text.size(), text.size() + kPadding).get(document)) return error;
+    ondemand::json_type type;
+    if (const error_code error = document.type().get(type)) return error;
+    if (type == ondemand::json_type::array) {
+      ondemand::array events;
+      if (const error_code error = document.get_array().get(events)) return error;
+      return read_elements(events);
+    }
+    ondemand::object top;
+    if (const error_code error = document.get_object().get(top)) return error;
+    for (auto result : top) {
+      ondemand::field field;
+      if (const error_code error = std::move(result).get(field)) return error;
+      if (const error_code error = read_top_level(field)) return error;
+    }
+    return simdjson::SUCCESS;
+  }
+
+  error_code read_top_level(ondemand::field& field) {
+    std::string_view key;
+    if (const error_code error = field.unescaped_key().get(key)) return error;
+    ondemand::value value = field.value();
+    if (key == trace::chrome_format::header::kEvents) {
+      ondemand::array events;
+      const error_code error = value.get_array().get(events);
+      return error == simdjson::SUCCESS ? read_elements(events) : error;
+    }
+    std::string_view json;
+    if (const error_code error = raw_text(value, json)) return error;
+    part().header[std::string(key)] = json;
+    return simdjson::SUCCESS;
+  }
+
+  error_code read_elements(ondemand::array elements) {
+    for (auto item : elements) {
+      ondemand::object object;
+      const error_code error = item.get_object().get(object);
+      if (error == simdjson::INCORRECT_TYPE) {
+        ++part().elements;
+        builder_.skip("not an object");
+        continue;
+      }
+      if (error != simdjson::SUCCESS) return error;
+      if (const error_code inside = read_element(object)) return inside;
+      // Only whole elements count: a damaged one leaves nothing behind.
+      ++part().elements;
+      builder_.add(element_);
+    }
+    return simdjson::SUCCESS;
+  }
+
+  error_code read_element(ondemand::object object) {
+    element_.clear();
+    for (auto result : object) {
+      ondemand::field field;
+      if (const error_code error = std::move(result).get(field)) return error;
+      if (const error_code error = read_field(field)) return error;
+    }
+    return simdjson::SUCCESS;
+  }
+
+  error_code read_field(ondemand::field& field) {
+    const char* const key = field.key().raw();
+    const auto is = [&]<std::size_t N>(const char(&text)[N]) { return std::memcmp(key, text, N - 1) == 0; };
+    const auto token = [&] { return trimmed(field.value().raw_json_token()); };
+    switch (key[0]) {
+      case 'p':
+        if (is("ph\"")) element_.phase = token();
+        if (is("pid\"")) element_.pid = token();
+        break;
+      case 't':
+        if (is("ts\"")) element_.start = token();
+        if (is("tid\"")) element_.tid = token();
+        break;
+      case 'd':
+        if (is("dur\"")) element_.duration = token();
+        break;
+      case 'c':
+        if (is("cat\"")) element_.category = token();
+        break;
+      case 'n':
+        if (is("name\"")) return read_name(field.value(), token());
+        break;
+      case 'i':
+        if (is("id\"")) element_.id = token();
+        break;
+      case 'a':
+        if (is("args\"")) {
+          ondemand::object arguments;
+          const error_code error = field.value().get_object().get(arguments);
+          if (error == simdjson::INCORRECT_TYPE) break;
+          return error != simdjson::SUCCESS ? error : builder_.arguments().read(arguments, element_.arguments);
+        }
+        break;
+      default: break;
+    }
+    return simdjson::SUCCESS;
+  }
+
+  error_code read_name(ondemand::value value, std::string_view token) {
+    error_code error = simdjson::SUCCESS;
+    element_.name = builder_.names().find(part().recording.names, token, [&] {
+      std::string_view text = token;
+      if (is_string(token)) error = value.get_string().get(text);
+      return text;
+    });
+    return error;
+  }
+
+  PartBuilder builder_;
+  Element element_;
+  ondemand::parser parser_;
+  std::unique_ptr<char[]> buffer_;
+  std::size_t buffer_size_ = 0;
+};
+
+PartReader::PartReader(bool keep_flows) : state_(std::make_unique<State>(keep_flows)) {}
+PartReader::~PartReader() = default;
+void PartReader::read(const TextPiece& piece) { state_->read_piece(piece); }
+bool PartReader::is_damaged() const { return !state_->part().damage.empty(); }
+TracePart PartReader::take() { return std::move(state_->part()); }
+
+}  // namespace mindtorch::ingest::chrome

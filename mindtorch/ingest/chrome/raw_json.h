@@ -1,0 +1,77 @@
+// Numbers and strings straight from the tokens of a JSON text, faster than a parser that must be ready for anything.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+namespace mindtorch::ingest::chrome {
+
+// A token without white space after it, and for a string without its quotes (escapes stay as they are).
+inline std::string_view trimmed(std::string_view token) {
+  while (!token.empty() && (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' || token.back() == '\t'))
+    token.remove_suffix(1);
+  return token;
+}
+inline bool is_string(std::string_view token) { return token.size() >= 2 && token.front() == '"'; }
+inline std::string_view inside_quotes(std::string_view token) { return is_string(token) ? token.substr(1, token.size() - 2) : token; }
+
+inline std::optional<std::int64_t> parse_integer(std::string_view token) {
+  token = inside_quotes(token);
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), value);
+  if (error != std::errc() || end != token.data() + token.size()) return std::nullopt;
+  return value;
+}
+
+inline std::optional<double> parse_real(std::string_view token) {
+  token = inside_quotes(token);
+  double value = 0;
+  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), value);
+  if (error != std::errc() || end != token.data() + token.size()) return std::nullopt;
+  return value;
+}
+
+// Eight characters as a number, if they are digits (SWAR: all at once). They stand in memory in reading order.
+inline bool parse_eight_digits(const char* text, std::int64_t& value) {
+  std::uint64_t word;
+  std::memcpy(&word, text, sizeof word);
+  const std::uint64_t digits = word - 0x3030303030303030;
+  if (((digits | (word + 0x4646464646464646)) & 0x8080808080808080) != 0) return false;
+  const std::uint64_t pairs = digits * 10 + (digits >> 8);
+  value = static_cast<std::int64_t>(
+      (((pairs & 0x000000FF000000FF) * 0x000F424000000064 + ((pairs >> 16) & 0x000000FF000000FF) * 0x0000271000000001) >> 32));
+  return true;
+}
+
+// Microseconds as nanoseconds: exact for any number of digits, decimals beyond the third are rounded. Empty if it is no number or does not
+// fit.
+inline std::optional<std::int64_t> parse_micros(std::string_view token) {
+  token = inside_quotes(token);
+  const char* at = token.data();
+  const char* const end = at + token.size();
+  std::int64_t value = 0;
+  int digits = 0, decimals = 0;
+  if (token.size() >= 8 && parse_eight_digits(at, value)) {
+    at += 8;
+    digits = 8;
+  }
+  constexpr int kMostDigits = 15;  // with three decimals they fit
+  for (; at != end && *at >= '0' && *at <= '9' && digits <= kMostDigits; ++at, ++digits) value = value * 10 + (*at - '0');
+  if (at != end && *at == '.' && digits > 0 && digits <= kMostDigits) {
+    for (++at; at != end && *at >= '0' && *at <= '9' && decimals < 3; ++at, ++decimals) value = value * 10 + (*at - '0');
+    if (decimals == 0) digits = 0;
+  }
+  if (at == end && digits > 0 && digits <= kMostDigits) {
+    for (; decimals < 3; ++decimals) value *= 10;
+    return value;
+  }
+  const std::optional<double> real = parse_real(token);
+  if (!real || !(std::abs(*real) < 9e15)) return std::nullopt;
+  return std::llround(*real * 1000);
+}
+
+}  // namespace mindtorch::ingest::chrome

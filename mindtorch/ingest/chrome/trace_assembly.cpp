@@ -1,0 +1,232 @@
+// Assembly of an imported recording.
+#include "mindtorch/ingest/chrome/trace_assembly.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "mindtorch/base/text.h"
+#include "mindtorch/ingest/chrome/own_header.h"
+#include "mindtorch/ingest/chrome/raw_json.h"
+#include "mindtorch/trace/chrome_format.h"
+#include "mindtorch/trace/ordering.h"
+
+namespace mindtorch::ingest::chrome {
+namespace {
+
+namespace key = trace::chrome_format::header;
+using trace::DeviceType;
+using trace::EventIndex;
+using trace::EventKind;
+using trace::Recording;
+using trace::Track;
+using trace::TrackId;
+
+class Assembly {
+ public:
+  explicit Assembly(TracePart&& part) : part_(std::move(part)), recording_(part_.recording) {}
+
+  Recording run() {
+    read_header();
+    set_devices();
+    make_tracks();
+    set_timeline();
+    if (!own_) number_threads();
+    const std::vector<TrackId> track_of_event = map_rows();
+    trace::order_rows(recording_.inputs, trace::SameEvent::kLastRow);
+    trace::order_events(recording_, track_of_event);
+    if (!own_) infer_steps();
+    trace::order_marks(recording_);
+    return std::move(recording_);
+  }
+
+ private:
+  // --- header ---
+
+  void read_header() {
+    auto& header = part_.header;
+    const auto take = [&](std::string_view name) {
+      auto node = header.extract(std::string(name));
+      return node.empty() ? std::string() : std::move(node.mapped());
+    };
+    if (const std::string json = take(key::kOwn); !json.empty()) own_ = read_own_header(json, recording_);
+    base_ns_ = parse_integer(take(key::kBaseTime)).value_or(0);
+    trace::RecordedOptions& options = recording_.options;
+    options.shapes = take(key::kRecordShapes) == "1";
+    options.stacks = take(key::kWithStack) == "1";
+    options.memory = take(key::kProfileMemory) == "1";
+    options.flops = take(key::kWithFlops) == "1";
+    options.modules = take(key::kWithModules) == "1";
+    if (const std::string id = take(key::kTraceId); is_string(id)) recording_.trace_id = json_string_text(id);
+    for (const std::string_view name : {key::kSchemaVersion, key::kDisplayTimeUnit, key::kTraceName}) take(name);
+    const auto properties = header.find(std::string(key::kDeviceProperties));
+    if (own_ && properties != header.end() && properties->second == "[]") header.erase(properties);
+    for (auto& [name, json] : header) recording_.metadata[metadata_name(name)] = is_json(json) ? std::move(json) : json_quoted(json);
+  }
+
+  // Undoes what the writer does to metadata that has the name of a reserved key.
+  static std::string metadata_name(std::string_view name) {
+    if (!name.starts_with(key::kMetadataPrefix)) return std::string(name);
+    const std::string_view plain = name.substr(key::kMetadataPrefix.size());
+    return std::string(trace::chrome_format::is_reserved_key(plain) ? plain : name);
+  }
+
+  // --- devices ---
+
+  // "kernel" does not say whose; the runtime calls do.
+  void set_devices() {
+    const DeviceType type = part_.saw_npu && !part_.saw_cuda ? DeviceType::kNpu : DeviceType::kCuda;
+    trace::EventColumns& events = recording_.events;
+    for (EventIndex i = 0; i < events.size(); ++i) {
+      if (trace::is_device_kind(events.kind[i])) events.device[i].type = type;
+      const bool is_op = events.kind[i] == EventKind::kOp || events.kind[i] == EventKind::kBackward;
+      if (own_ && own_->devices_known && is_op) events.flags[i] |= trace::kKnownDevice;
+    }
+  }
+
+  // --- tracks ---
+
+  void make_tracks() {
+    track_of_row_.resize(part_.rows.size());
+    if (own_) {
+      // Lanes repeat the track of their row.
+      for (const auto& [key, track] : own_->rows) {
+        if (std::ranges::find(recording_.tracks, track) == recording_.tracks.end()) recording_.tracks.push_back(track);
+      }
+    }
+    const std::int64_t host_pid = first_host_pid();
+    for (const auto& [is_device, row] : ranked_rows()) {
+      const std::optional<TrackId> known = own_track(row);
+      track_of_row_[row] = known ? *known : add_track(row, host_pid);
+    }
+  }
+
+  // Threads first, then streams, each in the order they appear.
+  std::vector<std::pair<bool, RowId>> ranked_rows() const {
+    std::vector<std::pair<bool, RowId>> ranks;
+    for (RowId r = 0; r < part_.rows.size(); ++r) ranks.push_back({part_.rows[r].is_device, r});
+    std::ranges::sort(ranks);
+    return ranks;
+  }
+
+  std::optional<TrackId> own_track(RowId row) const {
+    if (!own_) return std::nullopt;
+    const auto at = std::ranges::find(own_->rows, part_.rows[row], &std::pair<RowKey, Track>::first);
+    if (at == own_->rows.end()) return std::nullopt;
+    return static_cast<TrackId>(std::ranges::find(recording_.tracks, at->second) - recording_.tracks.begin());
+  }
+
+  std::int64_t first_host_pid() const {
+    for (const RowKey& row : part_.rows) {
+      if (!row.is_device) return parse_integer(row.pid).value_or(0);
+    }
+    return 1;
+  }
+
+  TrackId add_track(RowId row, std::int64_t host_pid) {
+    const RowKey& key = part_.rows[row];
+    Track track;
+    track.kind = key.is_device ? Track::Kind::kStream : Track::Kind::kThread;
+    track.pid = key.is_device ? host_pid : parse_integer(key.pid).value_or(0);
+    track.id = key.is_device && part_.streams[row] >= 0 ? part_.streams[row] : parse_integer(key.tid).value_or(0);
+    if (key.is_device)
+      track.device = {part_.saw_npu && !part_.saw_cuda ? DeviceType::kNpu : DeviceType::kCuda,
+                      static_cast<std::uint8_t>(parse_integer(key.pid).value_or(0))};
+    const auto name = part_.row_names.find({key.pid, key.tid, false});
+    if (name != part_.row_names.end()) track.name = plain_row_name(name->second, key.is_device);
+    recording_.tracks.push_back(std::move(track));
+    return static_cast<TrackId>(recording_.tracks.size() - 1);
+  }
+
+  // "thread 437 (python3)" -> "python3", "stream 7 " -> "".
+  static std::string plain_row_name(std::string_view name, bool is_device) {
+    const std::string_view word = is_device ? "stream " : "thread ";
+    if (!name.starts_with(word)) return std::string(name);
+    const std::size_t open = name.find('(');
+    if (open == std::string_view::npos || !name.ends_with(')')) return "";
+    return std::string(name.substr(open + 1, name.size() - open - 2));
+  }
+
+  std::vector<TrackId> map_rows() {
+    std::vector<TrackId> tracks(part_.row_of_event.size());
+    std::ranges::transform(part_.row_of_event, tracks.begin(), [&](RowId row) { return track_of_row_[row]; });
+    for (TrackId& track : recording_.memory.track) track = track_of_row_[track];
+    return tracks;
+  }
+
+  // --- time ---
+
+  void set_timeline() {
+    trace::ClockInfo& clock = recording_.clock;
+    if (!own_) clock.base_unix_ns = base_ns_ + first_time();
+    const std::int64_t shift = base_ns_ - clock.base_unix_ns;
+    for (std::int64_t& time : recording_.events.start_ns) time += shift;
+    for (std::int64_t& time : recording_.memory.time_ns) time += shift;
+    if (own_) return;
+    clock.start_ns = (part_.window_start_ns != TracePart::kNoTime ? part_.window_start_ns : first_time_) + shift;
+    clock.end_ns = part_.window_end_ns != TracePart::kNoTime ? part_.window_end_ns + shift : clock.start_ns;
+    for (EventIndex i = 0; i < recording_.events.size(); ++i) clock.end_ns = std::max(clock.end_ns, recording_.events.end_ns(i));
+  }
+
+  std::int64_t first_time() {
+    const auto& starts = recording_.events.start_ns;
+    first_time_ = part_.window_start_ns;
+    if (!starts.empty()) {
+      const std::int64_t first = std::ranges::min(starts);
+      first_time_ = first_time_ == TracePart::kNoTime ? first : std::min(first_time_, first);
+    }
+    if (first_time_ == TracePart::kNoTime) first_time_ = 0;
+    return first_time_;
+  }
+
+  void infer_steps() {
+    for (EventIndex i = 0; i < recording_.events.size(); ++i) {
+      if (recording_.events.kind[i] != EventKind::kStep) continue;
+      const auto number =
+          parse_integer(recording_.name(i).substr(std::min(trace::chrome_format::kStepPrefix.size(), recording_.name(i).size())));
+      if (number) recording_.steps.push_back({recording_.events.start_ns[i], *number});
+    }
+  }
+
+  // --- threads ---
+
+  // torch counts threads in the order in which they first record something; backward events name the thread of their forward op by that
+  // number. Which thread that is shows where the forward op of the same sequence number lies.
+  void number_threads() {
+    std::map<std::int64_t, std::uint32_t> wanted;  // sequence number -> number of its forward thread
+    std::set<std::uint32_t> numbers;
+    const trace::EventColumns& events = recording_.events;
+    for (EventIndex i = 0; i < events.size() && wanted.size() < 256; ++i) {
+      const std::uint32_t number = trace::forward_thread_of(events.link[i]);
+      if (events.kind[i] != EventKind::kBackward || number == 0) continue;
+      wanted.emplace(trace::sequence_of(events.link[i]), number);
+    }
+    for (EventIndex i = 0; i < events.size() && !wanted.empty(); ++i) {
+      if (events.kind[i] != EventKind::kOp || trace::sequence_of(events.link[i]) < 0) continue;
+      const auto at = wanted.find(trace::sequence_of(events.link[i]));
+      if (at == wanted.end()) continue;
+      Track& track = recording_.tracks[track_of_row_[part_.row_of_event[i]]];
+      if (track.number == 0 && numbers.insert(at->second).second) track.number = at->second;
+    }
+    std::uint32_t next = 1;
+    for (Track& track : recording_.tracks) {
+      if (track.kind != Track::Kind::kThread || track.number != 0) continue;
+      while (numbers.contains(next)) ++next;
+      track.number = next++;
+    }
+  }
+
+  TracePart part_;
+  Recording& recording_;
+  std::optional<OwnHeader> own_;
+  std::int64_t base_ns_ = 0;
+  std::int64_t first_time_ = 0;
+  std::vector<TrackId> track_of_row_;
+};
+
+}  // namespace
+
+Recording assemble(TracePart&& part) { return Assembly(std::move(part)).run(); }
+
+}  // namespace mindtorch::ingest::chrome

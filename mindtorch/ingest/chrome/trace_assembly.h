@@ -1,0 +1,11 @@
+// From the parts of a Chrome trace to a Recording: rows become tracks, times a timeline, the header options and metadata.
+#pragma once
+
+#include "mindtorch/ingest/chrome/trace_part.h"
+#include "mindtorch/trace/recording.h"
+
+namespace mindtorch::ingest::chrome {
+
+trace::Recording assemble(TracePart&& part);
+
+}  // namespace mindtorch::ingest::chrome

@@ -1,0 +1,46 @@
+// What one piece of a Chrome trace holds, before pieces are put together: events in the order of the text, times as in the text.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mindtorch/trace/interning.h"
+#include "mindtorch/trace/recording.h"
+
+namespace mindtorch::ingest::chrome {
+
+// A row of the viewer: "pid" and "tid" as they stand in the text (437 or "Spans"), and whether device activities lie there.
+struct RowKey {
+  std::string pid;
+  std::string tid;
+  bool is_device = false;
+  friend bool operator==(const RowKey&, const RowKey&) = default;
+  friend auto operator<=>(const RowKey&, const RowKey&) = default;
+};
+
+using RowId = std::uint32_t;
+
+struct TracePart {
+  trace::Recording recording;       // events, side tables, memory and names; tracks are not known yet
+  std::vector<RowId> row_of_event;  // memory reports have theirs in recording.memory.track
+  std::vector<RowKey> rows;
+  std::vector<std::int64_t> streams;          // of each row: the stream its activities name, -1 if none
+  std::map<RowKey, std::string> row_names;    // thread_name; is_device false
+  std::map<std::string, std::string> header;  // keys of the top level other than traceEvents -> JSON text
+  std::map<std::string, std::uint64_t> skipped;
+  std::int64_t window_start_ns = kNoTime, window_end_ns = kNoTime;
+  bool saw_npu = false, saw_cuda = false;  // whose runtime calls there are
+  std::uint64_t elements = 0;
+  std::string damage;
+  std::vector<std::uint64_t> flow_starts, flow_ends;  // hashes of what tells one arrow from another, if asked for
+
+  static constexpr std::int64_t kNoTime = INT64_MIN;
+};
+
+// Adds `next`, which follows `into` in the text.
+void append_part(TracePart& into, TracePart&& next);
+
+}  // namespace mindtorch::ingest::chrome

@@ -1,0 +1,244 @@
+// The Chrome reader: what we wrote comes back whole, what torch wrote is understood, and nothing makes it crash.
+#include "mindtorch/ingest/chrome/chrome_reader.h"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <random>
+
+#include "mindtorch/base/error.h"
+#include "mindtorch/base/file.h"
+#include "mindtorch/export/chrome/chrome_writer.h"
+#include "mindtorch/export/output.h"
+#include "mindtorch/trace/builder.h"
+#include "mindtorch/trace/inputs.h"
+#include "tests/export/same_recording.h"
+#include "tests/export/sample_recordings.h"
+#include "tests/support/temporary_folder.h"
+
+namespace mindtorch::ingest {
+namespace {
+
+using testing::HasSubstr;
+using tests::TemporaryFolder;
+using trace::EventKind;
+
+ChromeReadResult read_text(std::string_view text, const char* name = "t.json") {
+  const TemporaryFolder folder;
+  exporter::write_output(folder / name, text);
+  return read_chrome_trace(folder / name);
+}
+
+TEST(ChromeReader, WhatThisLibraryWroteComesBackWhole) {
+  const TemporaryFolder folder;
+  for (const auto& [name, recording] : tests::sample_recordings()) {
+    if (name == "hostile") continue;
+    for (const char* file : {"t.json", "t.json.gz"}) {
+      exporter::write_chrome_trace(recording, folder / file);
+      const ChromeReadResult result = read_chrome_trace(folder / file);
+      EXPECT_FALSE(result.damage);
+      EXPECT_EQ(tests::first_difference(recording, result.recording), "") << name << " " << file;
+      EXPECT_EQ(check_invariants(result.recording), "");
+    }
+  }
+}
+
+// Bytes that are no UTF-8 cannot come back; from then on nothing changes any more.
+TEST(ChromeReader, HostileNamesComeBackAsValidText) {
+  const TemporaryFolder folder;
+  exporter::write_chrome_trace(tests::hostile_recording(), folder / "1.json");
+  const trace::Recording first = read_chrome_trace(folder / "1.json").recording;
+  exporter::write_chrome_trace(first, folder / "2.json");
+  const trace::Recording second = read_chrome_trace(folder / "2.json").recording;
+  EXPECT_EQ(tests::first_difference(first, second), "");
+  std::vector<std::string> names;
+  for (trace::EventIndex i = 0; i < first.events.size(); ++i) names.emplace_back(first.name(i));
+  for (const std::string& name : tests::hostile_names()) {
+    if (name.starts_with("bad utf-8")) continue;
+    EXPECT_THAT(names, testing::Contains(name));
+  }
+}
+
+TEST(ChromeReader, ALargeFileReadInPiecesIsTheSameRecording) {
+  const TemporaryFolder folder;
+  const trace::Recording recording = tests::large_recording(60000);
+  exporter::write_chrome_trace(recording, folder / "t.json");
+  ASSERT_GT(std::filesystem::file_size(folder / "t.json"), std::size_t{8} << 20);
+  const ChromeReadResult result = read_chrome_trace(folder / "t.json");
+  EXPECT_EQ(tests::first_difference(recording, result.recording), "");
+}
+
+TEST(ChromeReader, SideDataSurvivesTheCutBetweenPieces) {
+  trace::RecordingBuilder builder;
+  const auto track = builder.add_thread(1, "main", 1);
+  for (int i = 0; i < 40000; ++i) {
+    const auto op =
+        builder.add_event({.name = i % 3 == 0 ? "aten::mm" : "aten::add", .track = track, .start_ns = i * 100, .duration_ns = 50});
+    trace::Input text;
+    text.kind = trace::Input::Kind::kText;
+    text.text = builder.intern(i % 2 == 0 ? "even" : "odd");
+    builder.set_inputs(op, std::array{text});
+    builder.set_stack(op, std::array{trace::Frame{builder.intern("f.py"), builder.intern(i < 20000 ? "early" : "late"), i % 7}});
+    builder.add_attribute(op, "text", i % 5 == 0 ? "five" : "other");
+    builder.add_memory(i * 100 + 10, track, {}, 0x1000, i % 2 == 0 ? 64 : -64, 64, 64);
+  }
+  const trace::Recording recording = builder.finish();
+  const TemporaryFolder folder;
+  exporter::write_chrome_trace(recording, folder / "t.json");
+  EXPECT_EQ(tests::first_difference(recording, read_chrome_trace(folder / "t.json").recording), "");
+}
+
+TEST(ChromeReader, TorchsArgumentsBecomeLinksInputsAndMemoryReports) {
+  const trace::Recording recording = read_chrome_trace(MINDTORCH_TEST_DATA "/torch_2.11_cuda.json.gz").recording;
+  EXPECT_EQ(check_invariants(recording), "");
+  EXPECT_TRUE(recording.options.shapes && recording.options.stacks && recording.options.memory);
+  EXPECT_EQ(recording.trace_id, "AF645F25E031463EBE960B6D4C5422B0");
+  EXPECT_EQ(recording.tracks.size(), 3U);
+  EXPECT_EQ(recording.steps, (std::vector<trace::StepMark>{{598364, 2}, {6111714, 3}}));
+  EXPECT_EQ(recording.memory.size(), 64U);
+  EXPECT_EQ(recording.memory.device[0], (trace::Device{trace::DeviceType::kCuda, 0}));
+  std::map<EventKind, int> kinds;
+  for (const EventKind kind : recording.events.kind) ++kinds[kind];
+  EXPECT_EQ(kinds[EventKind::kKernel], 38);
+  EXPECT_EQ(kinds[EventKind::kMemcpy], 2);
+  EXPECT_EQ(kinds[EventKind::kRuntime], 51);
+  EXPECT_EQ(kinds[EventKind::kStep], 2);
+  EXPECT_EQ(kinds[EventKind::kScope], 6);
+  EXPECT_EQ(kinds[EventKind::kOp] + kinds[EventKind::kBackward], 186);
+  EXPECT_EQ(kinds[EventKind::kPythonFunction] + kinds[EventKind::kModule], 746);
+}
+
+TEST(ChromeReader, TheInputsOfTorchsConv2dAreRead) {
+  const trace::Recording recording = read_chrome_trace(MINDTORCH_TEST_DATA "/torch_2.11_cpu.json.gz").recording;
+  for (trace::EventIndex i = 0; i < recording.events.size(); ++i) {
+    if (recording.name(i) != "aten::conv2d") continue;
+    const std::vector<trace::Input> inputs = trace::decode_inputs(recording.inputs.find(i));
+    ASSERT_EQ(inputs.size(), 7U);
+    EXPECT_EQ(inputs[0].sizes, (std::vector<std::int64_t>{2, 3, 8, 8}));
+    EXPECT_EQ(inputs[0].dtype, trace::ScalarType::kFloat);
+    EXPECT_EQ(inputs[0].strides, (std::vector<std::int64_t>{192, 64, 8, 1}));
+    EXPECT_EQ(inputs[3].kind, trace::Input::Kind::kIntList);
+    EXPECT_EQ(inputs[3].sizes, (std::vector<std::int64_t>{1, 1}));
+    EXPECT_EQ(inputs[6].kind, trace::Input::Kind::kInt);
+    EXPECT_EQ(inputs[6].integer, 1);
+    return;
+  }
+  FAIL() << "no aten::conv2d";
+}
+
+TEST(ChromeReader, TimesAreExactToTheNanosecond) {
+  const trace::Recording recording = read_text(R"({"baseTimeNanoseconds": 1790857026000000000, "traceEvents": [
+        {"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 3853721725500.665, "dur": 0.001},
+        {"ph": "X", "name": "b", "pid": 1, "tid": 1, "ts": 3853721725500.67, "dur": 12},
+        {"ph": "X", "name": "c", "pid": 1, "tid": 1, "ts": "3853721725501", "dur": 1e1}]})")
+                                         .recording;
+  ASSERT_EQ(recording.events.size(), 3U);
+  EXPECT_EQ(recording.clock.base_unix_ns, 1790857026000000000 + 3853721725500665);
+  EXPECT_THAT(recording.events.start_ns, testing::ElementsAre(0, 5, 335));
+  EXPECT_THAT(recording.events.duration_ns, testing::ElementsAre(1, 12000, 10000));
+}
+
+TEST(ChromeReader, ABareListAndAnyOrderOfFieldsAreRead) {
+  const ChromeReadResult result =
+      read_text(R"([{"args":{"Sequence number":4},"dur":5,"ts":10,"tid":2,"pid":1,"name":"aten::mul","cat":"cpu_op","ph":"X"},
+      {"name": "cpu", "ph": "X", "ts": 1, "dur": 2, "tid": 2, "pid": "CPU functions", "args": {}}, 7, {}, {"ph":"C","name":"x"}, {"ph":"X","name":"no time"}])");
+  EXPECT_FALSE(result.damage);
+  EXPECT_EQ(result.elements, 6U);
+  ASSERT_EQ(result.recording.events.size(), 2U);
+  EXPECT_EQ(trace::sequence_of(result.recording.events.link[0]), 4);
+  EXPECT_EQ(result.skipped, (std::map<std::string, std::uint64_t>{{"no phase", 1}, {"no time", 1}, {"not an object", 1}, {"phase C", 1}}));
+}
+
+TEST(ChromeReader, ArgumentsNobodyKnowsBecomeAttributes) {
+  const trace::Recording recording =
+      read_text(
+          R"([{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":1,"args":{"stream":7,"correlation":3,"grid":[1,3,1],"occupancy":0.5,"queued":0,"x\ny":"a\"b","on":true,"nothing":null}}])")
+          .recording;
+  std::vector<std::string> texts;
+  for (const trace::Attribute& attribute : recording.attributes.find(0)) {
+    const bool is_text = attribute.type == trace::Attribute::Type::kText || attribute.type == trace::Attribute::Type::kJson;
+    texts.push_back(recording.names[attribute.key] + (is_text ? "=" + recording.names[static_cast<std::size_t>(attribute.bits)] : ""));
+  }
+  EXPECT_THAT(texts, testing::ElementsAre("grid=[1,3,1]", "occupancy", "queued", "x\ny=a\"b", "on"));
+  EXPECT_EQ(recording.events.link[0], 3U);
+  EXPECT_EQ(recording.tracks[0].kind, trace::Track::Kind::kStream);
+  EXPECT_EQ(recording.tracks[0].id, 7);
+}
+
+TEST(ChromeReader, AFileThatEndsEarlyGivesWhatCameBeforeAndSaysSo) {
+  const TemporaryFolder folder;
+  exporter::write_chrome_trace(tests::full_recording(), folder / "t.json");
+  const std::string text = read_file(folder / "t.json");
+  std::size_t last = 0;
+  for (std::size_t size = 1; size < text.size() - 2; size += 97) {
+    const ChromeReadResult result = read_text(std::string_view(text).substr(0, size));
+    EXPECT_TRUE(result.damage) << size;
+    EXPECT_EQ(check_invariants(result.recording), "");
+    EXPECT_GE(result.elements, last);
+    EXPECT_EQ(result.recording.losses.back().reason, trace::LossReason::kDamagedFile);
+    last = result.elements;
+  }
+  EXPECT_GT(last, 30U);
+}
+
+TEST(ChromeReader, EventsThatAreNotJsonAreLeftOutAndCounted) {
+  const TemporaryFolder folder;
+  exporter::write_chrome_trace(tests::large_recording(30000), folder / "t.json");
+  std::string text = read_file(folder / "t.json");
+  const std::size_t middle = text.find("aten::", text.size() / 2), last = text.find("aten::", text.size() * 9 / 10);
+  text.replace(middle, 4, "a\"\"b");  // what torch made of a name with quotes
+  text.replace(last, 4, "a\"\"b");
+  const ChromeReadResult result = read_text(text);
+  ASSERT_TRUE(result.damage);
+  EXPECT_THAT(*result.damage, HasSubstr("2 of "));
+  EXPECT_EQ(result.recording.events.size(), 29998U);
+  EXPECT_EQ(result.recording.losses.back().count, 2U);
+}
+
+TEST(ChromeReader, RandomDamageNeverBreaksMoreThanTheRecording) {
+  const TemporaryFolder folder;
+  exporter::write_chrome_trace(tests::full_recording(), folder / "t.json");
+  const std::string text = read_file(folder / "t.json");
+  std::mt19937 random(3);
+  for (int round = 0; round < 400; ++round) {
+    std::string damaged = text;
+    for (int i = 0; i < 3; ++i) damaged[random() % damaged.size()] = "{}[]\",:0-e.\\\0\xFFx"[random() % 16];
+    try {
+      EXPECT_EQ(check_invariants(read_text(damaged).recording), "");
+    } catch (const InvalidArgument&) {
+    }
+  }
+}
+
+TEST(ChromeReader, BytesThatAreNoUtf8AndRawControlCharactersAreRepaired) {
+  const ChromeReadResult result = read_text("[{\"ph\":\"X\",\"name\":\"a\xFF\x01 b\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1}]");
+  EXPECT_FALSE(result.damage);
+  ASSERT_EQ(result.recording.events.size(), 1U);
+  EXPECT_EQ(result.recording.name(0), "a\xEF\xBF\xBD  b");
+}
+
+TEST(ChromeReader, WhatIsNoTraceIsRefusedWithAReason) {
+  const auto message = [](const std::string& path) -> std::string {
+    try {
+      read_chrome_trace(path);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const TemporaryFolder folder;
+  exporter::write_output(folder / "text", "hello");
+  EXPECT_THAT(message(folder / "text"), HasSubstr("not a Chrome trace"));
+  exporter::write_output(folder / "empty", "");
+  EXPECT_THAT(message(folder / "empty"), HasSubstr("not a Chrome trace"));
+  exporter::write_output(folder / "bad.gz", std::string(3000, 'x'));
+  std::string gz = read_file(folder / "bad.gz");
+  gz.resize(gz.size() - 9);
+  exporter::write_output(folder / "bad", gz);
+  EXPECT_THAT(message(folder / "bad"), HasSubstr("damaged gzip"));
+  EXPECT_THAT(message(folder / "missing"), HasSubstr(folder / "missing"));
+  EXPECT_THAT(message(folder.path()), HasSubstr("directory"));
+}
+
+}  // namespace
+}  // namespace mindtorch::ingest

@@ -1,0 +1,69 @@
+// Cutting a trace into pieces: together they are the text, and each is a document.
+#include "mindtorch/ingest/chrome/trace_text.h"
+
+#include <gmock/gmock.h>
+
+#include "mindtorch/base/file.h"
+#include "mindtorch/base/text.h"
+#include "mindtorch/export/chrome/chrome_writer.h"
+#include "mindtorch/export/output.h"
+#include "tests/export/sample_recordings.h"
+#include "tests/support/temporary_folder.h"
+
+namespace mindtorch::ingest::chrome {
+namespace {
+
+using tests::TemporaryFolder;
+
+std::string whole(const TextPiece& piece) { return std::string(piece.prefix) + std::string(piece.text) + std::string(piece.suffix); }
+
+TEST(TraceText, EveryPieceOfOurFormatIsADocument) {
+  const TemporaryFolder folder;
+  exporter::write_chrome_trace(tests::large_recording(2000), folder / "t.json");
+  const TraceText text(folder / "t.json");
+  const std::vector<TextPiece> pieces = cut_between_events({"", text.view(), ""}, 20000);
+  EXPECT_GT(pieces.size(), 10U);
+  std::size_t size = 0;
+  for (const TextPiece& piece : pieces) {
+    EXPECT_TRUE(is_json(whole(piece)));
+    size += piece.text.size();
+  }
+  EXPECT_LE(text.view().size() - size, pieces.size() * 2);  // commas and newlines
+}
+
+TEST(TraceText, EveryPieceOfTorchsFormatIsADocument) {
+  const TraceText text(MINDTORCH_TEST_DATA "/torch_2.11_cuda.json.gz");
+  const std::vector<TextPiece> pieces = cut_between_events({"", text.view(), ""}, 20000);
+  EXPECT_GT(pieces.size(), 10U);
+  for (const TextPiece& piece : pieces) EXPECT_TRUE(is_json(whole(piece)));
+}
+
+TEST(TraceText, APieceCanBeCutAgain) {
+  const TraceText text(MINDTORCH_TEST_DATA "/torch_2.11_cuda.json.gz");
+  std::size_t events = 0;
+  for (const TextPiece& piece : cut_between_events({"", text.view(), ""}, 20000)) {
+    for (const TextPiece& smaller : cut_between_events(piece, 1)) {
+      EXPECT_TRUE(is_json(whole(smaller))) << whole(smaller);
+      ++events;
+    }
+  }
+  EXPECT_GT(events, 1000U);
+}
+
+TEST(TraceText, ATextWithoutLinesStaysInOnePiece) {
+  std::string text = "[";
+  for (int i = 0; i < 1000; ++i) text += R"({"ph":"X","name":"a","ts":1,"dur":1},)";
+  text.back() = ']';
+  EXPECT_EQ(cut_between_events({"", text, ""}, 1000).size(), 1U);
+}
+
+TEST(TraceText, AFileOfExactlyOnePageIsReadableBeyondItsEnd) {
+  const TemporaryFolder folder;
+  exporter::write_output(folder / "t", std::string(4096, ' '));
+  const TraceText text(folder / "t");
+  EXPECT_EQ(text.view().size(), 4096U);
+  for (std::size_t i = 0; i < kPadding; ++i) EXPECT_EQ(text.view().data()[4096 + i], '\0');
+}
+
+}  // namespace
+}  // namespace mindtorch::ingest::chrome
