@@ -29,9 +29,9 @@ constexpr std::array<std::uint32_t, 7> kNoisyDriverCalls = {
     686,  // cuKernelGetAttribute
 };
 
-constexpr std::array<std::string_view, 10> kWorkPrefixes = {
-    "cudaLaunchKernel", "cudaLaunchCooperativeKernel", "__cudaLaunchKernel", "cudaMemcpy",   "cudaMemset", "cudaGraphLaunch",
-    "cuLaunchKernel",   "cuLaunchCooperativeKernel",   "cuMemcpy",           "cuGraphLaunch"};
+constexpr std::array<std::string_view, 7> kWorkPrefixes = {
+    "cudaLaunchKernel", "cudaLaunchCooperativeKernel", "__cudaLaunchKernel", "cudaGraphLaunch",
+    "cuLaunchKernel",   "cuLaunchCooperativeKernel",   "cuGraphLaunch"};
 
 bool starts_with_any(std::string_view name, std::span<const std::string_view> prefixes) {
   return std::ranges::any_of(prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
@@ -53,9 +53,7 @@ std::string plain_api_name(std::string_view name) {
   return std::string(name);
 }
 
-bool causes_device_work(std::string_view plain_name) {
-  return starts_with_any(plain_name, kWorkPrefixes) || (plain_name.starts_with("cuMemset") && plain_name != "cuMemsetD2D");
-}
+bool causes_device_work(std::string_view plain_name) { return starts_with_any(plain_name, kWorkPrefixes); }
 
 bool is_driver_call_worth_keeping(std::string_view plain_name) {
   static constexpr std::array<std::string_view, 9> kPrefixes = {

@@ -15,7 +15,8 @@ std::span<const std::uint32_t> noisy_driver_calls();
 // "cudaLaunchKernel_ptsz_v7000" -> "cudaLaunchKernel".
 std::string plain_api_name(std::string_view name);
 
-// True if a successful call of this function causes a record of the device.
+// True if every successful call of this function causes a record of the device. Copies and memsets do not: libraries call them with zero
+// bytes, which leaves no record.
 bool causes_device_work(std::string_view plain_name);
 // True if a driver call tells more than the runtime call around it: launches, copies, and management of virtual memory.
 bool is_driver_call_worth_keeping(std::string_view plain_name);

@@ -50,6 +50,9 @@ constexpr std::array<Kind, 9> kKinds = {{
     {kGraphTrace, "GRAPH_TRACE", false},
 }};
 
+// The end of a window that is open.
+constexpr std::uint64_t kEndless = Decoder::Window{}.end;
+
 constexpr std::array kGraphCallbacks = {kGraphNodeCreated, kGraphNodeCloned};
 
 bool is_asked_for(std::uint32_t kind, const record::SourceOptions& options) {
@@ -155,13 +158,15 @@ void CuptiSource::disable_kinds() {
   if (cupti.cuptiSetThreadIdType != nullptr) cupti.cuptiSetThreadIdType(kDefaultThreadId);
 }
 
-std::uint64_t CuptiSource::now() const {
+std::optional<std::uint64_t> CuptiSource::now() const {
   std::uint64_t ns = 0;
-  library_.functions().cuptiGetTimestamp(&ns);
-  return ns;
+  return library_.functions().cuptiGetTimestamp(&ns) == kSuccess ? std::optional(ns) : std::nullopt;
 }
 
 Status CuptiSource::start() {
+  // Without a clock no record could be placed.
+  std::uint64_t begin = 0;
+  if (Status readable = library_.check(library_.functions().cuptiGetTimestamp(&begin), "cuptiGetTimestamp"); !readable) return readable;
   if (Status enabled = enable_kinds(); !enabled) return enabled;
   sampler_.start(options_->clock, {[this](std::uint64_t* ns) { return library_.functions().cuptiGetTimestamp(ns) == kSuccess; }});
   decoder_ = std::make_unique<Decoder>(library_.functions(), graph_nodes(), options_->record_bytes);
@@ -171,18 +176,18 @@ Status CuptiSource::start() {
   thread_ = std::thread([this] { collect(); });
   ::pthread_setname_np(thread_.native_handle(), "mindtorch-cupti");
   std::lock_guard lock(mutex_);
-  windows_ = {{.begin = now()}};
+  windows_ = {{.begin = now().value_or(begin)}};
   return Status::ok();
 }
 
 void CuptiSource::toggle(bool on) {
   std::lock_guard lock(mutex_);
-  const bool is_on = windows_.back().end == ~std::uint64_t{0};
+  const bool is_on = windows_.back().end == kEndless;
   if (on == is_on) return;
   if (on) {
-    if (enable_kinds()) windows_.push_back({.begin = now()});
+    if (enable_kinds()) windows_.push_back({.begin = now().value_or(0)});
   } else {
-    windows_.back().end = now();
+    windows_.back().end = now().value_or(kEndless - 1);
     // What was launched before has its records written although their kinds are off.
     disable_kinds();
   }
@@ -192,7 +197,7 @@ record::DeviceBatch CuptiSource::stop() {
   std::vector<Decoder::Window> windows;
   {
     std::lock_guard lock(mutex_);
-    windows_.back().end = std::min(windows_.back().end, now());
+    windows_.back().end = std::min(windows_.back().end, now().value_or(kEndless));
     windows = windows_;
   }
   const bool idle = synchronize_devices(options_->stop_deadline);
@@ -230,7 +235,7 @@ void CuptiSource::collect() {
 // The window's start is told in ticks of the session; records are in CUPTI's time.
 void CuptiSource::forget_old(Decoder& decoder) {
   const std::uint64_t wanted = options_->window_start();
-  moments_.emplace_back(options_->clock.ticks(), now());
+  if (const auto moment = now()) moments_.emplace_back(options_->clock.ticks(), *moment);
   if (wanted == 0 || decoder.size() < size_when_forgotten_ + kForgetStep) return;
   auto last = moments_.begin();
   while (last != moments_.end() && last->first <= wanted) ++last;
@@ -276,9 +281,9 @@ void CuptiSource::called_back(void* self, std::uint32_t domain, std::uint32_t ca
   std::uint64_t node = 0, original = 0;
   if (cupti.cuptiGetGraphNodeId(graph->node, &node) != kSuccess) return;
   if (callback_id == kGraphNodeCreated) {
-    graph_nodes().created(
-        node,
-        {.captured_at = source.now(), .thread_id = static_cast<std::uint32_t>(::syscall(SYS_gettid)), .op = record::innermost_open_name()});
+    graph_nodes().created(node, {.captured_at = source.now().value_or(0),
+                                 .thread_id = static_cast<std::uint32_t>(::syscall(SYS_gettid)),
+                                 .op = record::innermost_open_name()});
   } else if (callback_id == kGraphNodeCloned && cupti.cuptiGetGraphNodeId(graph->original_node, &original) == kSuccess) {
     graph_nodes().cloned(node, original);
   }

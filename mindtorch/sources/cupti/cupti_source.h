@@ -50,7 +50,7 @@ class CuptiSource final : public record::ActivitySource {
   Status register_buffers();
   Status enable_kinds();
   void disable_kinds();
-  std::uint64_t now() const;
+  std::optional<std::uint64_t> now() const;  // on CUPTI's clock, if it can be read
 
   // On our thread, until stop().
   void collect();

@@ -104,7 +104,12 @@ record::DeviceBatch Decoder::finish(std::vector<Window> windows, std::vector<rec
     batch_.dropped_detail += fmt::format("{}the device was still busy after {} ms, so kernels that ended later are missing",
                                          batch_.dropped_detail.empty() ? "" : ", ", deadline_.count());
   batch_.count_dropped(unknown_, "of an unknown kind");
-  batch_.clocks = {{.name = "cupti", .samples = std::move(samples)}};
+  if (samples.empty()) {
+    batch_.count_dropped(batch_.records.size(), "cannot be placed, because CUPTI's clock could not be read");
+    batch_.records.clear();
+  } else {
+    batch_.clocks = {{.name = "cupti", .samples = std::move(samples)}};
+  }
   if (properties_.empty()) properties_ = device_properties();
   for (const DeviceProperties& each : properties_) batch_.device_properties.push_back(each.json);
   return std::move(batch_);
