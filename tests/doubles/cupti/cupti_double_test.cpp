@@ -153,13 +153,14 @@ TEST_F(CuptiDoubleTest, ClonesTheNodesOfAGraphThatIsInstantiatedAndReplaysTheClo
   const std::uint32_t correlation = cupti_double_launch_graph(executable, 13);
   cupti_double_synchronize();
   cuptiActivityFlushAll(0);
-  constexpr std::uint64_t kCaptured = std::uint64_t{1} << 32, kClone = std::uint64_t{2} << 32;
-  EXPECT_THAT(client_.created_nodes(), UnorderedElementsAre(kCaptured, kCaptured + 1, kClone, kClone + 1));
-  EXPECT_THAT(client_.cloned_nodes(), UnorderedElementsAre(Pair(kClone, kCaptured), Pair(kClone + 1, kCaptured + 1)));
+  ASSERT_EQ(client_.created_nodes().size(), 4u);
+  const std::uint64_t captured = client_.created_nodes()[0], clone = captured + (std::uint64_t{1} << 32);
+  EXPECT_THAT(client_.created_nodes(), UnorderedElementsAre(captured, captured + 1, clone, clone + 1));
+  EXPECT_THAT(client_.cloned_nodes(), UnorderedElementsAre(Pair(clone, captured), Pair(clone + 1, captured + 1)));
   ASSERT_EQ(client_.kernels().size(), 2u);
   for (std::size_t i = 0; i < 2; ++i) {
-    EXPECT_EQ(client_.kernels()[i].graph_node_id, kClone + i);
-    EXPECT_EQ(client_.kernels()[i].graph_id, 2u);
+    EXPECT_EQ(client_.kernels()[i].graph_node_id, clone + i);
+    EXPECT_EQ(client_.kernels()[i].graph_id, clone >> 32);
     EXPECT_EQ(client_.kernels()[i].correlation_id, correlation);
     EXPECT_EQ(client_.kernels()[i].stream_id, 13u);
   }

@@ -124,7 +124,6 @@ void Graphs::reset() {
   captured_streams_.clear();
   replayed_nodes_.clear();
   replayed_graphs_.clear();
-  last_id_ = 0;
 }
 
 }  // namespace cupti_double

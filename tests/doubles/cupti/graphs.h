@@ -44,7 +44,7 @@ class Graphs {
   Graph* replayed_graph(std::uint32_t id);
 
   std::mutex mutex_;  // not held while the client's callback runs: it asks for ids
-  std::uint32_t last_id_ = 0;
+  std::uint32_t last_id_ = 0;  // counts on after a reset: an id is never given twice in a process
   std::vector<std::unique_ptr<Graph>> graphs_;
   std::map<std::uint32_t, Graph*> captured_streams_;
   std::map<std::uint64_t, std::unique_ptr<Node>> replayed_nodes_;

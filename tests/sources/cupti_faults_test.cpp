@@ -1,0 +1,189 @@
+// The CUPTI source when the library misbehaves: what is missing is told, and the recording of the host is whole.
+#include "tests/sources/cupti_fixture.h"
+
+namespace mindtorch::sources {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using trace::EventKind;
+using trace::LossReason;
+using trace::Recording;
+
+class CuptiFaultsTest : public CuptiTest {
+ protected:
+  static constexpr int kOps = 40;
+
+  static void run_ops() {
+    for (int i = 0; i < kOps; ++i) run_op("op" + std::to_string(i), 7 + static_cast<std::uint32_t>(i % 2));
+  }
+  Recording record_with(const CuptiDoubleFaults& faults) {
+    cupti_double_set_faults(&faults);
+    return record(run_ops);
+  }
+};
+
+TEST_F(CuptiFaultsTest, NothingIsMissingWhenNothingIsWrong) {
+  const Recording recording = record(run_ops);
+  EXPECT_THAT(problems_, IsEmpty());
+  EXPECT_EQ(count_of(recording, EventKind::kOp), std::size_t{kOps});
+  EXPECT_EQ(count_of(recording, EventKind::kKernel), std::size_t{kOps});
+  EXPECT_THAT(recording.losses, IsEmpty()) << loss_text(recording);
+}
+
+TEST_F(CuptiFaultsTest, LostRecordsThatTheLibraryCountsAreReported) {
+  const Recording recording = record_with({.lose_every = 8});
+  const std::uint64_t lost = cupti_double_lost_records();
+  EXPECT_EQ(lost, 5u);
+  EXPECT_EQ(count_of(recording, EventKind::kKernel), kOps - lost);
+  EXPECT_EQ(losses_of(recording)[LossReason::kDeviceDropped], lost);
+  EXPECT_EQ(losses_of(recording)[LossReason::kNoDeviceRecord], lost);
+  EXPECT_EQ(count_of(recording, EventKind::kOp), std::size_t{kOps});
+}
+
+TEST_F(CuptiFaultsTest, LostRecordsThatTheLibraryKeepsQuietAboutAreFoundByTheirLaunches) {
+  const Recording recording = record_with({.lose_every = 8, .count_lost = false});
+  EXPECT_EQ(losses_of(recording), (std::map<LossReason, std::uint64_t>{{LossReason::kNoDeviceRecord, cupti_double_lost_records()}}));
+}
+
+TEST_F(CuptiFaultsTest, RecordsWithoutATimeAreNotPlacedAnywhere) {
+  const Recording recording = record_with({.zero_times_every = 10});
+  EXPECT_EQ(count_of(recording, EventKind::kKernel), std::size_t{kOps - 4});
+  EXPECT_EQ(losses_of(recording)[LossReason::kDeviceDropped], cupti_double_zeroed_records());
+  EXPECT_THAT(loss_text(recording), HasSubstr("without a time"));
+}
+
+TEST_F(CuptiFaultsTest, ARecordOfAnUnknownKindIsCounted) {
+  const Recording recording = record_with({.unknown_record_every = 20});
+  EXPECT_EQ(count_of(recording, EventKind::kKernel), std::size_t{kOps});
+  EXPECT_EQ(losses_of(recording)[LossReason::kDeviceDropped], 2u);
+  EXPECT_THAT(loss_text(recording), HasSubstr("unknown kind"));
+}
+
+TEST_F(CuptiFaultsTest, ShuffledRecordsFindTheirLaunches) {
+  const Recording recording = record_with({.shuffle_seed = 11});
+  EXPECT_THAT(recording.losses, IsEmpty()) << loss_text(recording);
+  std::map<std::uint64_t, std::string> call_of;
+  for (const trace::EventIndex call : events_of(recording, EventKind::kRuntime))
+    call_of[recording.events.link[call]] = recording.name(call);
+  for (const trace::EventIndex kernel : events_of(recording, EventKind::kKernel))
+    EXPECT_EQ(call_of[recording.events.link[kernel]], "cudaLaunchKernel");
+}
+
+TEST_F(CuptiFaultsTest, RecordsThatComeAfterTheEndAreMissedThereAndDoNotTurnUpInTheNextRecording) {
+  const Recording first = record_with({.late_by_flushes = 3});
+  EXPECT_EQ(count_of(first, EventKind::kKernel), 0u);
+  EXPECT_EQ(count_of(first, EventKind::kOp), std::size_t{kOps});
+  cupti_double_set_faults(nullptr);
+  const Recording second = record([] { run_op("second"); });
+  EXPECT_EQ(names_of(second, EventKind::kKernel), (std::map<std::string, int>{{"second_kernel", 1}}));
+  EXPECT_EQ(losses_of(second)[LossReason::kNoLaunch], 0u);
+}
+
+TEST_F(CuptiFaultsTest, WorkThatOutlastsTheDeadlineIsGivenUp) {
+  cupti_double_hold_device(true);
+  const Recording recording = record(run_ops, {.stop_deadline = std::chrono::milliseconds(5)});
+  EXPECT_EQ(count_of(recording, EventKind::kOp), std::size_t{kOps});
+  EXPECT_EQ(count_of(recording, EventKind::kKernel), 0u);
+  EXPECT_EQ(losses_of(recording)[LossReason::kNoDeviceRecord], std::uint64_t{kOps});
+  EXPECT_THAT(loss_text(recording), HasSubstr("5 ms"));
+  cupti_double_hold_device(false);
+}
+
+TEST_F(CuptiFaultsTest, MissingPrivilegesAreToldWithWhatToDo) {
+  cupti_double_fail("cuptiActivityEnable", 35, 0, 0);
+  auto session = record::Session::prepare({.sources = {&source_}});
+  session->start();
+  run_op("op");
+  const std::vector<std::string> problems = session->source_problems();
+  const Recording recording = session->stop();
+  EXPECT_THAT(problems, ElementsAre(HasSubstr("NVreg_RestrictProfilingToAdminUsers")));
+  EXPECT_EQ(count_of(recording, EventKind::kOp), 1u);
+  EXPECT_EQ(count_of(recording, EventKind::kKernel), 0u);
+}
+
+TEST_F(CuptiFaultsTest, AnotherSubscriberIsNamed) {
+  cupti_double_set_other_subscriber("Nsight Systems");
+  auto session = record::Session::prepare({.sources = {&source_}});
+  std::string told;
+  for (const std::string& problem : session->source_problems()) told += problem;
+  for (const std::string& limit : source_.limits()) told += limit;
+  EXPECT_THAT(told, HasSubstr("Nsight Systems"));
+  session->start();
+  run_op("op");
+  EXPECT_EQ(count_of(session->stop(), EventKind::kOp), 1u);
+}
+
+TEST_F(CuptiFaultsTest, TwoHundredRecordingsInARowEachHaveTheirOwnKernel) {
+  for (int round = 0; round < 200; ++round) {
+    const std::string name = "op" + std::to_string(round);
+    const Recording recording = record([&] { run_op(name); });
+    launch("between recordings");
+    ASSERT_EQ(names_of(recording, EventKind::kKernel), (std::map<std::string, int>{{name + "_kernel", 1}}));
+    ASSERT_THAT(recording.losses, IsEmpty()) << loss_text(recording);
+  }
+}
+
+// Which functions a recording calls is learned from one that works; then each call fails once.
+class CuptiFailingCallsTest : public CuptiTest {
+ protected:
+  static constexpr std::size_t kOps = 3;
+
+  struct Outcome {
+    Recording recording;
+    std::string told;  // everything that a user can read about the source
+  };
+  Outcome run() {
+    auto session = record::Session::prepare({.sources = {&source_}});
+    session->start();
+    for (std::size_t i = 0; i < kOps; ++i) run_op("op");
+    Outcome outcome;
+    for (const std::string& problem : session->source_problems()) outcome.told += problem + "\n";
+    for (const std::string& limit : source_.limits()) outcome.told += limit + "\n";
+    outcome.recording = session->stop();
+    outcome.told += loss_text(outcome.recording);
+    return outcome;
+  }
+};
+
+TEST_F(CuptiFailingCallsTest, EachCallThatFailsIsToldOrHarmsNothing) {
+  run();
+  const std::uint64_t calls = cupti_double_calls("*");
+  ASSERT_GT(calls, 20u);
+  std::set<std::string> failed;
+  for (std::uint32_t nth = 0; nth < calls + 10; ++nth) {
+    cupti_double_reset();
+    cupti_double_fail("*", 999, nth, 1);
+    const Outcome outcome = run();
+    const std::string function = cupti_double_last_failed();
+    failed.insert(function);
+    EXPECT_EQ(count_of(outcome.recording, EventKind::kOp), kOps) << "host events while " << function << " failed";
+    EXPECT_TRUE(outcome.told != "" || count_of(outcome.recording, EventKind::kKernel) == kOps)
+        << "silence after call " << nth << ", " << function << ", failed";
+    cupti_double_reset();
+    const Outcome next = run();
+    EXPECT_EQ(count_of(next.recording, EventKind::kKernel), kOps) << "after " << function << " failed\n" << next.told;
+    EXPECT_EQ(next.told, "") << "after " << function << " failed";
+  }
+  EXPECT_THAT(failed,
+              testing::IsSupersetOf({"cuptiSubscribe_v2", "cuptiEnableCallback", "cuptiActivityRegisterCallbacks", "cuptiActivityEnable",
+                                     "cuptiActivityDisable", "cuptiActivityFlushAll", "cuptiActivityGetNextRecord", "cuptiGetTimestamp"}));
+}
+
+TEST_F(CuptiFailingCallsTest, ALibraryThatFailsForeverIsToldAndTheHostIsRecorded) {
+  for (const char* function :
+       {"cuptiGetTimestamp", "cuptiActivityFlushAll", "cuptiActivityGetNextRecord", "cuptiActivityRegisterCallbacks", "cuptiActivityEnable",
+        "cuptiSubscribe_v2", "cuptiEnableCallback", "cuptiActivityGetNumDroppedRecords", "cuptiActivityDisable", "cuptiUnsubscribe"}) {
+    for (const std::uint32_t successes : {0u, 1u}) {
+      cupti_double_reset();
+      cupti_double_fail(function, 999, successes, 0);
+      const Outcome outcome = run();
+      EXPECT_EQ(count_of(outcome.recording, EventKind::kOp), kOps) << function;
+      EXPECT_TRUE(outcome.told != "" || count_of(outcome.recording, EventKind::kKernel) == kOps) << function;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mindtorch::sources

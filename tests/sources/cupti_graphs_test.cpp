@@ -1,0 +1,107 @@
+// CUDA graphs on the double of libcupti: a kernel of a replay belongs to the op that captured it.
+#include "tests/sources/cupti_fixture.h"
+
+namespace mindtorch::sources {
+namespace {
+
+using testing::ElementsAre;
+using testing::Pair;
+using trace::EventIndex;
+using trace::EventKind;
+using trace::Recording;
+
+class CuptiGraphsTest : public CuptiTest {
+ protected:
+  // An executable graph of one kernel for each op; instantiated inside an op of its own, as programs do.
+  static void* capture(const std::vector<std::string>& ops) {
+    cupti_double_begin_capture(7);
+    for (const std::string& name : ops) run_op(name);
+    void* graph = cupti_double_end_capture(7);
+    record::OpScope op(record::intern("instantiate"));
+    void* executable = cupti_double_instantiate_graph(graph);
+    cupti_double_destroy_graph(graph);
+    return executable;
+  }
+  static void replay(void* executable) {
+    record::OpScope op(record::intern("replay"));
+    cupti_double_launch_graph(executable, 7);
+  }
+  // (kernel, the op that captured it), as often as it is there.
+  static std::map<std::pair<std::string, std::string>, int> captured_by(const Recording& recording) {
+    std::map<std::pair<std::string, std::string>, int> pairs;
+    for (const EventIndex kernel : events_of(recording, EventKind::kKernel))
+      ++pairs[{std::string(recording.name(kernel)), text_of(recording, kernel, "captured by")}];
+    return pairs;
+  }
+};
+
+TEST_F(CuptiGraphsTest, AKernelOfAReplayBelongsToTheOpThatCapturedIt) {
+  const Recording recording = record([] {
+    void* executable = capture({"mm", "relu"});
+    for (int i = 0; i < 3; ++i) replay(executable);
+    run_op("eager");
+  });
+  EXPECT_THAT(captured_by(recording),
+              ElementsAre(Pair(Pair("eager_kernel", ""), 1), Pair(Pair("mm_kernel", "mm"), 3), Pair(Pair("relu_kernel", "relu"), 3)));
+  EXPECT_THAT(recording.losses, testing::IsEmpty()) << loss_text(recording);
+}
+
+TEST_F(CuptiGraphsTest, EveryKernelOfAReplayIsLinkedToTheLaunchOfTheGraph) {
+  const Recording recording = record([] { replay(capture({"a", "b", "c"})); });
+  std::map<std::uint64_t, std::string> call_of;
+  for (const EventIndex call : events_of(recording, EventKind::kRuntime)) call_of[recording.events.link[call]] = recording.name(call);
+  ASSERT_EQ(count_of(recording, EventKind::kKernel), 3u);
+  for (const EventIndex kernel : events_of(recording, EventKind::kKernel))
+    EXPECT_EQ(call_of[recording.events.link[kernel]], "cudaGraphLaunch");
+}
+
+TEST_F(CuptiGraphsTest, AGraphCapturedInOneRecordingIsKnownInTheNext) {
+  void* executable = nullptr;
+  record([&] { executable = capture({"mm"}); });
+  for (int round = 0; round < 3; ++round) {
+    const Recording recording = record([&] { replay(executable); });
+    EXPECT_THAT(captured_by(recording), ElementsAre(Pair(Pair("mm_kernel", "mm"), 1)));
+    EXPECT_THAT(recording.losses, testing::IsEmpty()) << loss_text(recording);
+  }
+}
+
+TEST_F(CuptiGraphsTest, AGraphCapturedBeforeAnyRecordingIsToldAsSuch) {
+  void* executable = capture({"mm"});
+  const Recording recording = record([&] { replay(executable); });
+  EXPECT_THAT(captured_by(recording), ElementsAre(Pair(Pair("mm_kernel", "not recorded when the graph was captured"), 1)));
+}
+
+TEST_F(CuptiGraphsTest, AReplayIsOneRecordIfGraphsAreWantedWhole) {
+  const Recording recording = record(
+      [] {
+        void* executable = capture({"mm", "relu"});
+        for (int i = 0; i < 3; ++i) replay(executable);
+      },
+      {.whole_graphs = true});
+  EXPECT_THAT(names_of(recording, EventKind::kKernel), ElementsAre(Pair(testing::StartsWith("CUDA graph "), 3)));
+  EXPECT_EQ(losses_of(recording)[trace::LossReason::kNoLaunch], 0u);
+}
+
+TEST_F(CuptiGraphsTest, CopiesAndMemsetsInAGraphHaveTheirOpToo) {
+  const Recording recording = record([] {
+    cupti_double_begin_capture(7);
+    {
+      record::OpScope op(record::intern("copy"));
+      const CuptiDoubleWork copy{.activity_kind = cupti::kMemcpy, .bytes = 64};
+      cupti_double_issue(&copy);
+    }
+    {
+      record::OpScope op(record::intern("zero"));
+      const CuptiDoubleWork set{.activity_kind = cupti::kMemset, .bytes = 32};
+      cupti_double_issue(&set);
+    }
+    replay(cupti_double_instantiate_graph(cupti_double_end_capture(7)));
+  });
+  ASSERT_EQ(count_of(recording, EventKind::kMemcpy), 1u);
+  ASSERT_EQ(count_of(recording, EventKind::kMemset), 1u);
+  EXPECT_EQ(text_of(recording, events_of(recording, EventKind::kMemcpy)[0], "captured by"), "copy");
+  EXPECT_EQ(text_of(recording, events_of(recording, EventKind::kMemset)[0], "captured by"), "zero");
+}
+
+}  // namespace
+}  // namespace mindtorch::sources
