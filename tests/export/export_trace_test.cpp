@@ -11,7 +11,7 @@
 #include "mindtorch/base/file.h"
 #include "mindtorch/base/text.h"
 #include "mindtorch/ingest/recording_file.h"
-#include "tests/export/sample_recordings.h"
+#include "tests/support/sample_recordings.h"
 #include "tests/support/temporary_folder.h"
 
 namespace mindtorch::exporter {

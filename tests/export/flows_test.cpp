@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "mindtorch/trace/builder.h"
-#include "tests/export/sample_recordings.h"
+#include "tests/support/sample_recordings.h"
 
 namespace mindtorch::exporter {
 namespace {

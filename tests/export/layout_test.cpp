@@ -7,7 +7,7 @@
 #include <set>
 
 #include "mindtorch/trace/builder.h"
-#include "tests/export/sample_recordings.h"
+#include "tests/support/sample_recordings.h"
 
 namespace mindtorch::exporter {
 namespace {

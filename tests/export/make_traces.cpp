@@ -4,7 +4,7 @@
 #include <exception>
 
 #include "mindtorch/export/export_trace.h"
-#include "tests/export/sample_recordings.h"
+#include "tests/support/sample_recordings.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) {

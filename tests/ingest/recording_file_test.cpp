@@ -10,8 +10,8 @@
 #include "mindtorch/base/file.h"
 #include "mindtorch/trace/builder.h"
 #include "mindtorch/trace/file.h"
+#include "tests/support/random_recording.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/trace/random_recording.h"
 
 namespace mindtorch::ingest {
 namespace {

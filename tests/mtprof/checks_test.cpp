@@ -6,7 +6,7 @@
 #include <map>
 
 #include "mindtorch/trace/builder.h"
-#include "tests/export/sample_recordings.h"
+#include "tests/support/sample_recordings.h"
 
 namespace mindtorch::mtprof {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "mindtorch/base/error.h"
 #include "mindtorch/trace/inputs.h"
-#include "tests/trace/random_recording.h"
+#include "tests/support/random_recording.h"
 
 namespace mindtorch::trace {
 namespace {
@@ -57,7 +57,7 @@ class PieceTest : public ::testing::Test {
 
   Recording recording_;
   Piece piece_;
-  Known known_;
+  KnownIds known_;
   PieceCodec codec_;
   ByteWriter out_;
 };

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/trace/random_recording.h"
+#include "tests/support/random_recording.h"
 
 namespace mindtorch::trace {
 namespace {

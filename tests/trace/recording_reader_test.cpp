@@ -7,9 +7,9 @@
 
 #include "mindtorch/base/file.h"
 #include "mindtorch/trace/file.h"
+#include "tests/support/random_recording.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/trace/memory_file.h"
-#include "tests/trace/random_recording.h"
 
 namespace mindtorch::trace {
 namespace {

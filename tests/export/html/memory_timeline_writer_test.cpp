@@ -6,7 +6,7 @@
 #include "mindtorch/base/file.h"
 #include "mindtorch/base/text.h"
 #include "mindtorch/trace/builder.h"
-#include "tests/export/sample_recordings.h"
+#include "tests/support/sample_recordings.h"
 #include "tests/support/temporary_folder.h"
 
 namespace mindtorch::exporter {

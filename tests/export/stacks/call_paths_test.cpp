@@ -8,7 +8,7 @@
 
 #include "mindtorch/base/error.h"
 #include "mindtorch/trace/builder.h"
-#include "tests/export/sample_recordings.h"
+#include "tests/support/sample_recordings.h"
 
 namespace mindtorch::exporter {
 namespace {

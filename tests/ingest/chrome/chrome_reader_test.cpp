@@ -12,8 +12,8 @@
 #include "mindtorch/export/output.h"
 #include "mindtorch/trace/builder.h"
 #include "mindtorch/trace/inputs.h"
-#include "tests/export/same_recording.h"
-#include "tests/export/sample_recordings.h"
+#include "tests/support/same_recording.h"
+#include "tests/support/sample_recordings.h"
 #include "tests/support/temporary_folder.h"
 
 namespace mindtorch::ingest {

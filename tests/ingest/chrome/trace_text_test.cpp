@@ -7,7 +7,7 @@
 #include "mindtorch/base/text.h"
 #include "mindtorch/export/chrome/chrome_writer.h"
 #include "mindtorch/export/output.h"
-#include "tests/export/sample_recordings.h"
+#include "tests/support/sample_recordings.h"
 #include "tests/support/temporary_folder.h"
 
 namespace mindtorch::ingest::chrome {

@@ -1,5 +1,5 @@
 // Builds the sample recordings.
-#include "tests/export/sample_recordings.h"
+#include "tests/support/sample_recordings.h"
 
 #include <fmt/format.h>
 
@@ -272,8 +272,7 @@ trace::Recording hostile_recording() {
   trace::Recording& recording = builder.recording();
   recording.options.stacks = recording.options.shapes = true;
   recording.trace_id = names[0];
-  recording.metadata = {
-      {names[0], "\"x\""}, {"traceEvents", "[]"}, {"bad utf \xff key", "[1,{\"a\":null}]"}};
+  recording.metadata = {{names[0], "\"x\""}, {"traceEvents", "[]"}, {"bad utf \xff key", "[1,{\"a\":null}]"}};
   recording.losses.push_back({trace::LossReason::kDeviceDropped, 3, names[2], names[4]});
   return builder.finish();
 }

@@ -1,5 +1,5 @@
 // Both recordings as text, line by line.
-#include "tests/export/same_recording.h"
+#include "tests/support/same_recording.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
