@@ -16,7 +16,7 @@ void expect_malformed(std::size_t events, Write&& write) {
   ByteReader in(out.bytes());
   ColumnCodec columns;
   SideTable<StackId> table;
-  EXPECT_THROW(decode_rows(in, columns, 0, events, Known{.names = 1, .stacks = 3}, table), Malformed);
+  EXPECT_THROW(decode_rows(in, columns, 0, events, KnownIds{.names = 1, .stacks = 3}, table), Malformed);
 }
 
 TEST(SideRows, OfDifferentAndEqualRowsComeBack) {
@@ -28,10 +28,10 @@ TEST(SideRows, OfDifferentAndEqualRowsComeBack) {
   }
   ColumnCodec columns;
   ByteWriter out;
-  encode_rows(SideRows<Attribute>(table), 10, 50, Known{.names = 2}, columns, out);
+  encode_rows(SideRows<Attribute>(table), 10, 50, KnownIds{.names = 2}, columns, out);
   SideTable<Attribute> got;
   ByteReader in(out.bytes());
-  decode_rows(in, columns, 10, 50, Known{.names = 2}, got);
+  decode_rows(in, columns, 10, 50, KnownIds{.names = 2}, got);
   EXPECT_EQ(got, table);
 }
 
@@ -50,7 +50,7 @@ TEST(SideRows, OfARangeOfEventsAreThoseRowsOnly) {
 TEST(SideRows, OfNoEventTakeOneByte) {
   ColumnCodec columns;
   ByteWriter out;
-  encode_rows(SideRows<StackId>(), 7, 100, Known{}, columns, out);
+  encode_rows(SideRows<StackId>(), 7, 100, KnownIds{}, columns, out);
   EXPECT_EQ(out.bytes().size(), 1u);
 }
 
@@ -108,7 +108,7 @@ TEST(SideRows, ThatMultiplyBeyondTheLimitAreMalformed) {
   ByteReader in(out.bytes());
   ColumnCodec columns;
   SideTable<Attribute> table;
-  EXPECT_THROW(decode_rows(in, columns, 0, kRows, Known{.names = 1}, table), Malformed);
+  EXPECT_THROW(decode_rows(in, columns, 0, kRows, KnownIds{.names = 1}, table), Malformed);
   EXPECT_TRUE(table.values.empty());
 }
 
@@ -117,9 +117,9 @@ TEST(SideRows, OfAnotherPieceAreRefused) {
   table.add(9, std::vector<StackId>{0});
   ColumnCodec columns;
   ByteWriter out;
-  EXPECT_THROW(encode_rows(SideRows<StackId>(table), 10, 5, Known{.stacks = 1}, columns, out), InvalidArgument);
-  EXPECT_THROW(encode_rows(SideRows<StackId>(table), 0, 9, Known{.stacks = 1}, columns, out), InvalidArgument);
-  EXPECT_NO_THROW(encode_rows(SideRows<StackId>(table), 0, 10, Known{.stacks = 1}, columns, out));
+  EXPECT_THROW(encode_rows(SideRows<StackId>(table), 10, 5, KnownIds{.stacks = 1}, columns, out), InvalidArgument);
+  EXPECT_THROW(encode_rows(SideRows<StackId>(table), 0, 9, KnownIds{.stacks = 1}, columns, out), InvalidArgument);
+  EXPECT_NO_THROW(encode_rows(SideRows<StackId>(table), 0, 10, KnownIds{.stacks = 1}, columns, out));
 }
 
 }  // namespace
