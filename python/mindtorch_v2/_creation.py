@@ -25,7 +25,7 @@ asarray = as_tensor
 
 def from_numpy(ndarray):
     """A tensor that shares the memory of a NumPy array."""
-    numpy = sys.modules.get("numpy")  # if nobody has imported it, there are no arrays
+    numpy = sys.modules.get("numpy")  # if it was not imported, there are no arrays
     if numpy is None or not isinstance(ndarray, numpy.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
     return _C.from_buffer(ndarray)

@@ -7,7 +7,7 @@ __all__ = ["EventMetadata", "build_metadata", "metadata_json"]
 
 
 class EventMetadata(NamedTuple):
-    """What is known of device work and of collectives, None where it does not apply."""
+    """The properties of device work and of collectives; None where they do not apply."""
 
     registers_per_thread: int | None
     shared_memory: int | None
@@ -89,12 +89,12 @@ def _value(field: str, attributes: dict[str, Any]) -> Any:
         return value
     try:
         return _FROM_TEXT[EventMetadata.__annotations__[field]](value)
-    except ValueError:  # somebody else's attribute of the same name
+    except ValueError:  # an unrelated attribute of the same name
         return value
 
 
 def build_metadata(attributes: dict[str, Any]) -> EventMetadata | None:
-    """The attributes of an event by torch's field names; None if it has none of them."""
+    """The attributes of an event by torch's field names; None if it has no such attributes."""
     values = [_value(field, attributes) for field in EventMetadata._fields]
     return EventMetadata(*values) if any(value is not None for value in values) else None
 

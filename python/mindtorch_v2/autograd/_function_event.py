@@ -1,4 +1,4 @@
-"""FunctionEvent: an event made by hand, and what hand-made and recorded events have in common."""
+"""FunctionEvent: an event made by hand, and the base class of hand-made and recorded events."""
 
 from abc import ABC
 from collections import namedtuple
@@ -153,7 +153,7 @@ class FunctionEvent(FormattedTimesMixin):
         self.cpu_children.append(child)
 
     def set_cpu_parent(self, parent):
-        """Says which event this one is directly inside of."""
+        """Sets the event that directly contains this one."""
         _require_cpu(self)
         _require_event(parent, "parent")
         self.cpu_parent = parent
@@ -167,7 +167,7 @@ class FunctionEvent(FormattedTimesMixin):
 
     @property
     def _has_self(self):
-        """Children of what begins and ends on different threads, or on a device, are not known."""
+        """Children are unknown for events that begin and end on different threads, and for device events."""
         return not self.is_async and self.device_type == DeviceType.CPU
 
     @property

@@ -1,4 +1,4 @@
-"""_KinetoEvent: an event by the methods of torch's C++ side, for programs that read raw events."""
+"""_KinetoEvent: an event with the methods of torch's C++ class, for programs that read raw events."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ __all__ = ["_KinetoEvent", "_KinetoEvents"]
 
 
 class _KinetoEvent:
-    """What FunctionEvent has as attributes, as methods; times are Unix nanoseconds."""
+    """The attributes of FunctionEvent as methods. Times are Unix nanoseconds."""
 
     def __init__(self, event, base_unix_ns):
         self._event = event
@@ -21,7 +21,7 @@ class _KinetoEvent:
         return self._base_unix_ns + self._event.end_ns
 
     def nbytes(self):
-        """Of a memory report outside of any op; 0 for anything else."""
+        """The bytes of a memory report outside of any op; 0 for other events."""
         event = self._event
         return event.cpu_memory_usage + event.device_memory_usage if event.name == "[memory]" else 0
 
@@ -35,7 +35,7 @@ class _KinetoEvent:
         return False
 
     def cuda_elapsed_us(self):
-        """-1: device time is in events of its own."""
+        """Always -1, because device time is in separate events."""
         return -1
 
     privateuse1_elapsed_us = cuda_elapsed_us

@@ -1,4 +1,4 @@
-"""What a profile was asked for, as torch's C++ side is told it."""
+"""The configuration of a profile, with the names of torch's C++ class."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +9,7 @@ __all__ = ["ProfilerConfig", "ProfilerState"]
 
 
 class ProfilerState(_TorchEnum):
-    """Torch's kinds of profilers. There is one here: KINETO, and KINETO_PRIVATEUSE1 if it watches an NPU."""
+    """Torch's kinds of profilers. Here it is always KINETO, or KINETO_PRIVATEUSE1 if an NPU is recorded."""
 
     Disabled = 0
     CPU = 1
@@ -25,7 +25,7 @@ class ProfilerState(_TorchEnum):
 
 @dataclass
 class ProfilerConfig:
-    """What profile.config() returns. Changing it changes nothing: a profile is told by its constructor."""
+    """The result of profile.config(). Changing it has no effect; the constructor of a profile sets the configuration."""
 
     state: ProfilerState
     report_input_shapes: bool

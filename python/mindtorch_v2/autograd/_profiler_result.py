@@ -1,4 +1,4 @@
-"""What a finished profile hands out besides its events: the trace, and what the profiler itself took."""
+"""The results of a finished profile besides its events: the trace, and the cost of the profiler itself."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from mindtorch_v2.autograd._kineto_event import _KinetoEvents
 
 @dataclass
 class _ProfilerStats:
-    """What the profiler itself took, of the last trace."""
+    """The cost of the profiler itself during the last trace."""
 
     profiling_window_duration_sec: float = 0
     number_of_events: int = 0
@@ -29,7 +29,7 @@ def _stats_of(overhead):
 
 
 class _ProfilerResult:
-    """The finished trace of a profile, as torch's C++ side hands it out."""
+    """The finished trace of a profile, with the interface of torch's C++ class."""
 
     def __init__(self, profile):
         self._profile = profile
@@ -43,7 +43,7 @@ class _ProfilerResult:
         return _KinetoEvents(events, events.base_unix_ns)
 
     def trace_start_ns(self):
-        """When recording started, in Unix nanoseconds: what the times of FunctionEvents count from."""
+        """The start of the recording in Unix nanoseconds. Times of FunctionEvents are relative to it."""
         return self._profile._events().trace_start_ns
 
     def experimental_event_tree(self):

@@ -1,4 +1,4 @@
-"""Tools of vendors that torch.autograd.profiler works with and this package does not: each says so."""
+"""Tools of vendors that torch.autograd.profiler supports and this package does not. Each of them raises an error that says so."""
 
 
 class _Unsupported:

@@ -1,4 +1,4 @@
-"""Functions that bring their own backward."""
+"""Functions with a user-defined backward."""
 
 from mindtorch_v2 import _C
 from mindtorch_v2._C import Tensor
@@ -8,7 +8,7 @@ _zeros = _C.ops["zeros"]
 
 
 class FunctionCtx:
-    """What forward hands on to backward: tensors by save_for_backward(), anything else as attributes."""
+    """The data that forward passes to backward: tensors by save_for_backward(), anything else as attributes."""
 
     def __init__(self):
         self.needs_input_grad = ()

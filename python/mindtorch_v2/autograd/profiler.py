@@ -1,4 +1,4 @@
-"""torch.autograd.profiler: the older face of the profiler, by its own names."""
+"""torch.autograd.profiler: the older interface of the profiler."""
 
 from mindtorch_v2._C import is_profiler_enabled, random_trace_id, record_function
 from mindtorch_v2.autograd._profiler_config import ProfilerConfig, ProfilerState
@@ -128,7 +128,7 @@ class profile:
 
     @classmethod
     def _of(cls, kineto_profile):
-        """The older face of a profile of mindtorch_v2.profiler."""
+        """The older interface of a profile of mindtorch_v2.profiler."""
         face = cls.__new__(cls)
         face.enabled = True
         face.entered = True
@@ -180,7 +180,7 @@ class profile:
 
     @property
     def trace_id(self):
-        """Of the present or last trace, or what config(create_trace_id=True) made since; "" before the first."""
+        """The id of the current or last trace, or the one that config(create_trace_id=True) made since; "" before the first."""
         return self._made_trace_id or self._profile.get_trace_id() or ""
 
     def default_trace_id(self):
@@ -188,11 +188,11 @@ class profile:
         return random_trace_id()
 
     def create_trace_id(self):
-        """What custom_trace_id_callback returns, or a random id."""
+        """The result of custom_trace_id_callback, or a random id."""
         return self.custom_trace_id_callback() if self.custom_trace_id_callback else self.default_trace_id()
 
     def config(self, create_trace_id=False):
-        """What this profile was asked for. With `create_trace_id` its trace_id is a new one, until a trace is started."""
+        """The configuration of this profile. With `create_trace_id`, it has a new trace_id until a trace is started."""
         if create_trace_id:
             self._made_trace_id = self.create_trace_id()
         return ProfilerConfig(
@@ -227,7 +227,7 @@ class profile:
 
     @property
     def function_events(self):
-        """What was recorded; nothing before the first trace."""
+        """The recorded events; an empty list before the first trace."""
         if self._profile.get_trace_id() is not None:
             return self._profile.events()
         nothing = EventList(use_device=self.use_device, profile_memory=self.profile_memory, with_flops=self.with_flops)

@@ -1,4 +1,4 @@
-"""torch.autograd.profiler_util: events, their lists and what hangs on them."""
+"""torch.autograd.profiler_util: events, their lists and their parts."""
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -28,7 +28,7 @@ OUT_OF_MEMORY_EVENT_NAME = "[OutOfMemory]"
 
 
 class StringTable(defaultdict):
-    """Names in readable form, each worked out once."""
+    """Names in readable form, each computed once."""
 
     def __missing__(self, key):
         self[key] = demangled(key) if len(key) > 1 else key
@@ -36,7 +36,7 @@ class StringTable(defaultdict):
 
 
 class MemRecordsAcc:
-    """Memory records (tuples whose first item has start_ns()) that can be asked for by time."""
+    """Memory records (tuples whose first item has start_ns()) that can be looked up by time."""
 
     def __init__(self, mem_records):
         self._records = sorted(mem_records, key=lambda record: record[0].start_ns())

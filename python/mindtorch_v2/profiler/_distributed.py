@@ -1,4 +1,4 @@
-"""What torch.distributed knows about this process: tools that put the traces of a job side by side read it from the trace."""
+"""The data of torch.distributed about this process. Tools that compare the traces of a job read it from the trace."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Enums of torch.profiler: equal to torch's own members, so that a program may mix both."""
+"""Enums of torch.profiler. Their members equal torch's own members, so that a program may mix both."""
 
 from enum import Enum
 
@@ -24,7 +24,7 @@ class _TorchEnum(Enum):
 
 
 class ProfilerActivity(_TorchEnum):
-    """What a profile watches. XPU, MTIA and HPU exist, but nobody here watches them: a profile refuses them with the reason."""
+    """What a profile records. XPU, MTIA and HPU exist, but no source records them: a profile refuses them with a reason."""
 
     CPU = 0
     XPU = 1
@@ -46,7 +46,7 @@ class ProfilerAction(_TorchEnum):
 
 
 class RecordScope(_TorchEnum):
-    """What kind of code an event comes from (the attribute `scope` of an event)."""
+    """The kind of code that an event comes from (the attribute `scope` of an event)."""
 
     FUNCTION = 0
     BACKWARD_FUNCTION = 1

@@ -158,14 +158,14 @@ class EventList(UserList):
     def key_averages(
         self, group_by_input_shapes: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
     ) -> EventList:
-        """Events of one name added up, as an EventList of FunctionEventAvg rows."""
+        """The events grouped by name, as an EventList of FunctionEventAvg rows."""
         if not self._tree_built:
             raise AssertionError("Expected tree to be built before calling key_averages")
         rows = _C.key_averages(self._rows, group_by_input_shapes, group_by_stack_n, group_by_overload_name)
         return self._like(rows, tree_built=False)
 
     def total_average(self) -> _C.FunctionEventAvg:
-        """All events added up under the key "Total"."""
+        """The sum of all events, with the key "Total"."""
         return _C.total_average(self._rows)
 
     def supported_export_stacks_metrics(self) -> list[str]:
@@ -180,7 +180,7 @@ class EventList(UserList):
         _C.export_list_trace(self._rows, os.fspath(path), self._use_device or "cuda")
 
     def to_dict(self) -> dict[str, Any]:
-        """Rows, their total and what was lost, as dictionaries."""
+        """The rows, their total and the losses, as dictionaries."""
         return json.loads(_C.to_json(self._rows, self._context))
 
     def to_csv(self, path: str | os.PathLike | None = None) -> str | None:
@@ -192,7 +192,7 @@ class EventList(UserList):
         return None
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The list as a pandas.DataFrame, one row an event or average."""
+        """The list as a pandas.DataFrame with one row per event or average."""
         import pandas
 
         if self._items is not None:
@@ -204,7 +204,7 @@ class EventList(UserList):
         return pandas.DataFrame(columns)
 
     def _repr_html_(self) -> str:
-        """The table a notebook shows."""
+        """The table as HTML for a notebook."""
         from mindtorch_v2.profiler import _html
 
         rows, summed = self._rows, self

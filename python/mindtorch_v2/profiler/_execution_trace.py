@@ -1,4 +1,4 @@
-"""ExecutionTraceObserver: what was called, by whom and with what, as a Chakra execution trace."""
+"""ExecutionTraceObserver: the calls of a program with their callers and arguments, as a Chakra execution trace."""
 
 from __future__ import annotations
 
@@ -67,29 +67,29 @@ class ExecutionTraceObserver:
         return self._trace.running
 
     def start(self) -> None:
-        """Begins to collect, if registered."""
+        """Starts to collect if a callback is registered."""
         self._trace.start()
 
     def stop(self) -> None:
-        """Ends collecting; may be started again."""
+        """Stops collecting. It may be started again."""
         self._trace.stop()
 
     def cleanup(self) -> None:
-        """Writes the file: what a profile calls when it is closed."""
+        """Writes the file. A profile calls it when it is closed."""
         self.unregister_callback()
 
     def get_output_file_path(self) -> str | None:
-        """The path that was registered, None if there never was one."""
+        """The registered path; None if no path was ever registered."""
         return self.output_file_path or None
 
     def set_extra_resource_collection(self, val: bool) -> None:
-        """Makes a folder beside the file for what a replay needs. There is nothing to put in it here: kernels are not generated."""
+        """Makes a folder beside the file for the resources of a replay. It stays empty, because no kernels are generated."""
         self.extra_resources_collection = val
         if val:
             self.get_resources_dir(can_create=True)
 
     def get_resources_dir(self, can_create: bool = False) -> str | None:
-        """The folder for extra resources, None if they are not collected or it is not there."""
+        """The folder for extra resources; None if they are not collected or the folder does not exist."""
         if not self.extra_resources_collection:
             return None
         if not self.resources_dir:
@@ -98,7 +98,7 @@ class ExecutionTraceObserver:
 
     @staticmethod
     def get_resources_dir_for_et_path(trace_path: str, create_dir: bool = False) -> str | None:
-        """The folder "<stem>_resources" beside a trace, None if it is not there."""
+        """The folder "<stem>_resources" beside a trace; None if it does not exist."""
         folder, name = os.path.split(trace_path)
         resources = os.path.join(folder, os.path.splitext(name)[0] + "_resources")
         if not os.path.exists(resources):

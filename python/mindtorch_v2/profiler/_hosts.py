@@ -1,4 +1,4 @@
-"""Who is recorded: hosts that are switched on when they are there, and what status() says about them."""
+"""The hosts that are recorded: they are activated if they are present, and status() reports them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _told = set()  # warnings that have been given: once is enough
 
 
 def activate_hosts() -> None:
-    """Lets PyTorch's ops be recorded if the program uses PyTorch and the bridge to it has been built; warns if it has not."""
+    """Activates the recording of PyTorch's ops if the program uses PyTorch and the bridge was built. Warns if it was not built."""
     if "torch" not in sys.modules:
         return
     from mindtorch_v2 import torch_bridge
@@ -28,7 +28,7 @@ def activate_hosts() -> None:
 
 @dataclass(frozen=True)
 class ProfilerStatus:
-    """What can be recorded in this process now; str() is a report of it."""
+    """What can be recorded in this process; str() gives a report."""
 
     recording: bool  # a profile records now
     clock: str
@@ -46,7 +46,7 @@ class ProfilerStatus:
 
 
 def status() -> ProfilerStatus:
-    """What can be recorded in this process now: hosts, sources of device activities, and why the others are not available."""
+    """Says what can be recorded in this process: hosts, sources of device activities, and why others are not available."""
     from mindtorch_v2 import torch_bridge
 
     bridges = {"torch": torch_bridge.activate_if_possible()}

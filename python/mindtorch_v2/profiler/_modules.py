@@ -28,7 +28,7 @@ class _Known:
 
 
 def _find(module):
-    """A module that is in no known one is a root: its path is its class, and those of its children begin there."""
+    """A module without a known parent is a root: its path is its class, and the paths of its children begin with it."""
     root = type(module).__name__
     for path, child in module.named_modules():
         known = _known.get(id(child))
@@ -41,7 +41,7 @@ def _find(module):
 
 
 def _call(module):
-    """The scope of a call, ours or torch's: both hosts have one count of the modules of a class."""
+    """The scope of a call of our module or torch's. Both hosts share the numbering of the modules of a class."""
     known = _known.get(id(module))
     if known is None or known.reference() is not module:
         known = _find(module)
@@ -49,13 +49,13 @@ def _call(module):
 
 
 def start():
-    """A session that records modules begins."""
+    """Called when a session that records modules begins."""
     _known.clear()
     _counts.clear()
     _nn_module._module_call_hook = _call
 
 
 def stop():
-    """It has ended."""
+    """Called when the session has ended."""
     _nn_module._module_call_hook = None
     _known.clear()

@@ -1,4 +1,4 @@
-"""What record_function does that is not in anybody's inner loop."""
+"""The parts of record_function that are not performance critical: decorators, futures, arguments."""
 
 import functools
 import inspect
@@ -8,7 +8,7 @@ from mindtorch_v2._C import _RecordFunctionFast
 
 
 def decorate(scope, function):
-    """A function that runs `function` in scopes like `scope`: a fresh one each call, so threads and recursion do not meet."""
+    """Runs `function` in a scope like `scope`. Each call has its own scope, so that threads and recursion do not interfere."""
     if isinstance(function, classmethod | staticmethod):
         return type(function)(decorate(scope, function.__func__))
     make = scope._recreate_cm
@@ -28,7 +28,7 @@ def decorate(scope, function):
 
 
 def _steps(make, generator):
-    """Runs a generator (or what `await` drives), each of its steps in a scope; what is sent, thrown and returned goes through."""
+    """Runs each step of a generator or coroutine in a scope. Values that are sent, thrown or returned pass through."""
     step, value = generator.send, None
     while True:
         try:

@@ -1,4 +1,4 @@
-"""KinetoStepTracker: one count of steps for everybody who counts them."""
+"""KinetoStepTracker: one count of steps for all parts of a program that count them."""
 
 from collections import defaultdict
 from typing import ClassVar
@@ -19,7 +19,7 @@ class KinetoStepTracker:
 
     @classmethod
     def erase_step_count(cls, requester):
-        """Forgets a requester; False if there was none of this name."""
+        """Forgets a requester. False if the name is unknown."""
         return cls._step_dict.pop(requester, None) is not None
 
     @classmethod

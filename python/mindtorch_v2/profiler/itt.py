@@ -1,4 +1,4 @@
-"""Markers for Intel's ITT tools, by torch's names. There is no ITT here: the calls do nothing, so that annotated programs run."""
+"""Markers for Intel's ITT tools, with torch's names. ITT is not supported: the calls do nothing, so that annotated programs run."""
 
 from contextlib import contextmanager
 

@@ -10,14 +10,14 @@
 
 namespace mindtorch::python {
 
-// Looking at arguments runs the framework's own code (properties, __len__), which may record events itself: so they are gathered before the
-// event is opened and written after. What that code raises is dropped, and the argument is shown as one of a kind unknown here.
+// Reading arguments runs code of the framework (properties, __len__), which may record events itself. Therefore they are read before the
+// event is opened and written after. Exceptions of that code are dropped, and the argument is recorded as one of an unknown kind.
 class ArgumentWords {
  public:
   // `args` is a sequence or None, `kwargs` a dict or None; anything else is left out. Needs the GIL.
   ArgumentWords(PyObject* args, PyObject* kwargs);
 
-  // Hangs the arguments on an event that this thread has just opened. Does nothing on a null slot.
+  // Attaches the arguments to an event that this thread has just opened. Does nothing for a null slot.
   void write(record::Slot* slot) const noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// What is asked of a foreign framework's tensors and devices. Everything here needs the GIL, may run Python code, and raises nothing.
+// Reads the properties of a foreign framework's tensors and devices. All functions need the GIL, may run Python code, and raise nothing.
 #pragma once
 
 #include <Python.h>

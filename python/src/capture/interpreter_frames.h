@@ -1,5 +1,5 @@
-// The frames of the interpreter. Their layout differs between versions of CPython: one source a family of versions, in interpreter/, of
-// which CMake chooses one.
+// The frames of the interpreter. Their layout differs between versions of CPython. There is one source per family of versions in
+// interpreter/, and CMake chooses one of them.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 namespace mindtorch::python {
 
 // The frames of `thread`, which must be the calling thread's state, as words, innermost first, those of hidden code left out; returns how
-// many were written. Runs no Python code. Does not need the GIL if `seen` does not: nobody else changes the frames of a thread.
+// many were written. Runs no Python code. Does not need the GIL if `seen` does not, because only a thread itself changes its frames.
 std::size_t write_frames(PyThreadState* thread, SeenCode& seen, std::uint64_t* words, std::size_t capacity) noexcept;
 
-// The innermost of those frames, hidden or not; none where it cannot be had without making objects.
+// The innermost of those frames, hidden or not. Unknown where reading it would create objects.
 record::StackProvider::Innermost innermost_frame(PyThreadState* thread) noexcept;
 
 }  // namespace mindtorch::python

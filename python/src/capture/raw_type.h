@@ -1,4 +1,4 @@
-// Types and functions of the C API, for the few whose cost a user's inner loop pays: no binding layer between the interpreter and the work.
+// Types and functions of the C API, without a binding layer, for the few functions that are called in inner loops of users.
 #pragma once
 
 #include <Python.h>

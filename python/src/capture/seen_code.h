@@ -1,4 +1,4 @@
-// The code objects that captured stacks speak of: a number for each, and a reference that keeps it alive until the stacks are resolved.
+// The code objects of captured stacks: a number for each, and a reference that keeps it alive until the stacks are resolved.
 #pragma once
 
 #include <Python.h>
@@ -41,7 +41,7 @@ class SeenCode {
   void clear() noexcept;
 
  protected:
-  // The number of code that is new, and its place in the table.
+  // The number of new code, and its place in the table.
   virtual std::uint32_t add(PyCodeObject* code, std::size_t at) noexcept;
   // Notes it at the free place `at`. Throws std::bad_alloc, after noting it, if the table could not grow.
   void enter(PyCodeObject* code, std::uint32_t number, std::size_t at);
@@ -67,8 +67,8 @@ class SeenCode {
   PyObject* hidden_folder_ = nullptr;
 };
 
-// The numbers of another table, for a thread that works without the GIL: it takes the GIL only for code that it meets for the first time.
-// The other table keeps the code alive, so this one must be cleared with it.
+// The numbers of another table, for a thread that works without the GIL. It acquires the GIL only for code that it meets for the first
+// time. The other table keeps the code alive, so both must be cleared together.
 class BorrowedCode final : public SeenCode {
  public:
   explicit BorrowedCode(SeenCode& owner) : owner_(owner) {}

@@ -1,4 +1,4 @@
-// What a row of key averages refers to: its parent, its children, the event it comes from.
+// The references of a row of key averages: its parent, its children, and the event that it comes from.
 #include "python/src/profiler/average_row.h"
 
 #include "mindtorch/base/error.h"

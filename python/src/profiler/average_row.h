@@ -15,7 +15,7 @@ struct AverageRow {
   analyze::Average average;
   std::shared_ptr<const analyze::Analysis> analysis;  // where average.first_event and parent are; null for a row made by hand
   bool has_key = true;                                // torch's key is None until something is added
-  // What Python has set, and those of hand-made events; null: they are in the analysis.
+  // Parent and children that Python has set, or those of hand-made events. Null: they are in the analysis.
   nanobind::object cpu_parent;
   nanobind::object cpu_children;
 
@@ -26,7 +26,7 @@ struct AverageRow {
   void take_relations(nanobind::handle event);
 };
 
-// How the garbage collector sees what a row refers to.
+// Shows the references of a row to the garbage collector.
 PyType_Slot* average_row_slots();
 
 // A FunctionEvent or FunctionEventAvg as a row of a table. Throws AssertionFailed for anything else.

@@ -1,4 +1,4 @@
-// The pieces of bind_profiler(), one a file.
+// The parts of bind_profiler(), one per file.
 #pragma once
 
 #include <nanobind/nanobind.h>

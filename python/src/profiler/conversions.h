@@ -1,4 +1,4 @@
-// Values that have a face in both languages: the enums of mindtorch_v2.profiler, activities, actions, shapes.
+// Conversions between C++ and Python: the enums of mindtorch_v2.profiler, activities, actions, shapes.
 #pragma once
 
 #include <nanobind/nanobind.h>

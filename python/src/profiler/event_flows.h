@@ -1,4 +1,4 @@
-// The arrows of a trace as its events know them (torch: flow_id, flow_type, flow_start).
+// The arrows of a trace as properties of its events (torch: flow_id, flow_type, flow_start).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace mindtorch::python {
 
-// One end of an arrow; all zero: the event is at none.
+// One end of an arrow. All zero: the event has no arrow.
 struct FlowEnd {
   std::uint64_t id = 0;  // as in the trace
   int type = 0;          // torch's number: 1 from a forward op to its backward node, 2 from a launch to what it started

@@ -1,4 +1,4 @@
-// What FunctionEvent and FunctionEventAvg have in common (torch: FormattedTimesMixin): averages, and times as text.
+// The common part of FunctionEvent and FunctionEventAvg (torch: FormattedTimesMixin): averages, and times as text.
 #pragma once
 
 #include <nanobind/nanobind.h>

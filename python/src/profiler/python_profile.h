@@ -1,8 +1,8 @@
 // PythonProfile: profiler::Profile as the base of mindtorch_v2.profiler.profile.
 //
-// All of a profile's calls hold the GIL, which guards its state, and give it up where the work is (UnlockedRecorder). The C++ side owns no
-// Python object: callbacks are attributes of the Python object, looked up when they are due, so that the garbage collector sees every
-// reference and a callback can be replaced as torch's can.
+// All calls of a profile hold the GIL, which guards its state, and release it during long work (UnlockedRecorder). The C++ side owns no
+// Python object: callbacks are attributes of the Python object that are looked up when they are called. Therefore the garbage collector
+// sees every reference, and a callback can be replaced, as in torch.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -17,7 +17,7 @@ class PythonProfile {
  public:
   // The callbacks of `options` are replaced by those of `owner`, the Python object this is the C++ part of.
   PythonProfile(nanobind::handle owner, profiler::ProfileOptions options);
-  // The object is gone, so there is nobody to call back: what still records is dropped.
+  // The Python object is gone, so callbacks cannot be called: a running recording is dropped.
   ~PythonProfile() { profile_->abandon(); }
 
   profiler::Profile& operator*() const { return *profile_; }

@@ -1,4 +1,4 @@
-// The schedule of a Python profile: one made by our schedule() stays C++, any other callable is asked once a step.
+// The schedule of a Python profile. One that our schedule() made stays in C++; any other callable is called once per step.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -7,13 +7,12 @@
 
 namespace mindtorch::python {
 
-// What mindtorch_v2.profiler.schedule() returns.
+// The result of mindtorch_v2.profiler.schedule().
 struct NativeSchedule {
   profiler::Schedule action;
 };
 
-// `owner` is the profile, whose attribute `schedule` holds the callable when it is asked; it must outlive the result. None: an empty
-// schedule.
+// `owner` is the profile, whose attribute `schedule` is the callable. It must outlive the result. None gives an empty schedule.
 profiler::Schedule to_schedule(nanobind::handle callable, nanobind::handle owner);
 
 }  // namespace mindtorch::python

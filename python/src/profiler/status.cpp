@@ -1,4 +1,4 @@
-// What can be recorded on this machine, and the way of warnings to Python.
+// What can be recorded on this machine, and warnings of the library in Python.
 #include "mindtorch/profiler/status.h"
 
 #include <nanobind/stl/string.h>

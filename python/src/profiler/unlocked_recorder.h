@@ -1,6 +1,6 @@
-// UnlockedRecorder: lets other Python threads run while a recorder works.
+// UnlockedRecorder: releases the GIL while a recorder works.
 //
-// A Profile's own state is guarded by the GIL: its calls hold it throughout, and give it up only here, where the work is.
+// The GIL guards the state of a Profile. Its calls hold it, and release it only here, during long work.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// One parameter of an op as Python sees it: its name, what it accepts, and how a Python object becomes a Value. Needs the GIL.
+// One parameter of an op in Python: its name, the objects that it accepts, and their conversion to a Value. Needs the GIL.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -16,7 +16,7 @@ class Parameter {
   // `position` is that in the schema: the first tensor is called "input" by functions, whatever the schema says.
   Parameter(const SchemaArgument& argument, std::size_t position);
 
-  // Names of calls are interned as ours are, so that the first question nearly always has the answer; the second compares characters.
+  // Names in calls are usually interned like ours, so the first comparison is nearly always enough; the second compares characters.
   bool is_named(PyObject* name) const { return name == interned_ || (name == other_name_ && name != nullptr); }
   bool is_spelled(PyObject* name) const;
   const std::string& name() const { return name_; }

@@ -10,7 +10,7 @@ namespace mindtorch::python {
 namespace nb = nanobind;
 
 void bind_autograd(nb::module_& module);           // grad mode, backward, grad, hooks, nodes
-void bind_autograd_function(nb::module_& module);  // what autograd.Function is made of
+void bind_autograd_function(nb::module_& module);  // the base of autograd.Function
 
 // A new reference to an object for the node; None for null.
 PyObject* wrap_node(autograd::NodePtr node);

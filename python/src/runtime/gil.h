@@ -1,4 +1,4 @@
-// Giving the interpreter to other threads while C++ works, and taking it back.
+// Releases the GIL while C++ works, and acquires it again.
 #pragma once
 
 #include <Python.h>
@@ -8,7 +8,7 @@
 
 namespace mindtorch::python {
 
-// Lets other Python threads run until the end of the scope, if `when`.
+// A guard that releases the GIL until it is destroyed, if `when`.
 class ReleasedGil {
  public:
   explicit ReleasedGil(bool when = true) : state_(when ? PyEval_SaveThread() : nullptr) {}
@@ -22,8 +22,8 @@ class ReleasedGil {
   PyThreadState* state_;
 };
 
-// Whether other threads should run while an op works on the tensor: below this many elements it is over before one would have woken up.
-// Not while stacks are recorded: the interpreter's frames are read when ops start.
+// Whether the GIL should be released while an op works on the tensor. An op on fewer elements ends before another thread could wake up.
+// The GIL is kept while stacks are recorded, because the frames of the interpreter are read when ops start.
 inline bool is_worth_releasing(const Tensor& tensor) {
   constexpr std::int64_t kLargeWork = 1 << 14;
   return tensor.defined() && (tensor.numel() >= kLargeWork || !tensor.is_cpu()) && !record::wants(record::kStacks);
@@ -41,7 +41,7 @@ class HeldGil {
   PyGILState_STATE state_;
 };
 
-// A Python object that C++ owns and lets go of on any thread, also after the interpreter has ended.
+// A Python object that C++ owns and can release on any thread, even after the interpreter has ended.
 class ForeignReference {
  public:
   explicit ForeignReference(PyObject* object) : object_(Py_NewRef(object)) {}

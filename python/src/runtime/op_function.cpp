@@ -184,7 +184,7 @@ void bind_ops(nb::module_& module, PyTypeObject* tensor) {
   for (const auto& [name, function] : functions) {
     const nb::object callable = make_callable(function);
     ops[name.c_str()] = callable;
-    // What the type has by itself (to, item, ...) stays.
+    // Methods that the type defines itself (to, item, ...) are kept.
     if (function.is_method() && PyDict_GetItemString(tensor->tp_dict, name.c_str()) == nullptr)
       nb::setattr(reinterpret_cast<PyObject*>(tensor), name.c_str(), callable);
   }

@@ -1,5 +1,5 @@
-// Ops as Python functions and methods. An OpFunction is all overloads of one name; a call finds the first whose schema the arguments fit,
-// as torch does, and runs it through the dispatcher. Nothing here knows a single op: what is registered is there.
+// Ops as Python functions and methods. An OpFunction has all overloads of one name. A call uses the first overload whose schema fits the
+// arguments, as in torch, and calls the dispatcher. This code knows no particular op: every registered op becomes a function.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -17,7 +17,7 @@ namespace mindtorch::python {
 // More arguments than any op has.
 inline constexpr std::size_t kMaxArguments = 20;
 
-// Arguments of a call as the interpreter hands them over.
+// The arguments of a call as the interpreter passes them.
 struct CallArguments {
   PyObject* const* values;
   std::size_t positional;
@@ -31,7 +31,7 @@ class Overload {
 
   // The arguments in schema order; false if they do not fit.
   bool bind(const CallArguments& arguments, std::span<Value> values, bool& requires_grad) const;
-  // The result as Python object. Null with a Python error if it could not be made; throws what the op throws.
+  // The result as a Python object. Null with a Python error if it could not be made. Throws the exceptions of the op.
   PyObject* call(std::span<Value> values, bool requires_grad) const;
 
   const OpBase& op() const { return *op_; }
@@ -39,11 +39,11 @@ class Overload {
   bool is_method() const { return is_method_; }
   // "(Tensor input, Tensor other, *, Number alpha = 1)"
   std::string str() const;
-  // Why the arguments do not fit, in torch's words for a function with one signature; follows the function's name.
+  // The reason why the arguments do not fit, in torch's words for a function with one signature. It follows the name of the function.
   std::string mismatch(const CallArguments& arguments) const;
 
  private:
-  const Parameter* find(PyObject* name) const;  // null if there is none
+  const Parameter* find(PyObject* name) const;  // null if there is no such parameter
   bool bind_keyword(PyObject* name, PyObject* object, std::span<Value> values, std::uint32_t& given, bool& requires_grad) const;
   PyObject* results(const ValueVector& values) const;
 
@@ -52,7 +52,7 @@ class Overload {
   std::size_t positional_ = 0;           // how many may be given by position
   std::size_t required_ = 0;             // bits of those that must be given
   int spread_ = -1;                      // the list of integers that may be given one by one: view(2, 3)
-  bool makes_tensor_ = false;            // takes requires_grad= besides what the schema says
+  bool makes_tensor_ = false;            // takes requires_grad= in addition to the schema
   bool is_method_ = false;               // the first argument is self
   PyTypeObject* result_type_ = nullptr;  // for several results with names
 };
@@ -86,7 +86,7 @@ class OpFunction {
 // All ops of the library: `functions` becomes a dictionary from names to callables; those that are methods are set on `tensor_type`.
 void bind_ops(nb::module_& module, PyTypeObject* tensor_type);
 
-// The function of this name; it lives for ever. Throws if there is none.
+// The function of this name, which is never destroyed. Throws if it does not exist.
 const OpFunction& find_op_function(std::string_view name);
 
 }  // namespace mindtorch::python

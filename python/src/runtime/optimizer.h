@@ -1,4 +1,4 @@
-// The runtime's optimizers as the classes of mindtorch_v2.optim use them.
+// The runtime's optimizers, for the classes of mindtorch_v2.optim.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// C++ exceptions at the border to the interpreter, for functions that Python calls directly (slots of types, vectorcalls).
+// Translates C++ exceptions for functions that Python calls directly (slots of types, vectorcalls).
 #pragma once
 
 #include <nanobind/nanobind.h>

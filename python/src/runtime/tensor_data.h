@@ -1,4 +1,4 @@
-// From Python data to tensors and back. Needs the GIL.
+// Converts Python data to tensors and back. Needs the GIL.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -22,10 +22,10 @@ Tensor tensor_from_buffer(PyObject* object);
 // Nested lists of Python numbers; a number for a tensor without dimensions.
 PyObject* to_list(const Tensor& tensor);
 
-// bytes_of, tensor_of_bytes: what Python code needs to write tensors to files.
+// bytes_of and tensor_of_bytes, with which Python code writes tensors to files.
 void bind_tensor_data(nb::module_& module);
 
-// The only element, and the tensor in host memory. Other Python threads run while a device is waited for.
+// The only element, and the tensor in host memory. Both release the GIL while they wait for a device.
 Scalar item_of(const Tensor& tensor);
 Tensor on_host(const Tensor& tensor);
 

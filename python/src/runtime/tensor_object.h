@@ -10,7 +10,7 @@ namespace mindtorch::python {
 
 namespace nb = nanobind;
 
-// Makes the type; once, before anything else here.
+// Makes the type. Called once, before all other functions of this file.
 PyTypeObject* create_tensor_type();
 PyTypeObject* tensor_type();
 

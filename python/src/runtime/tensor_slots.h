@@ -1,4 +1,4 @@
-// What Tensor's type is made of: each file of Tensor's methods gives its part of the slots.
+// The slots of Tensor's type. Each file with methods of Tensor adds its part.
 #pragma once
 
 #include <Python.h>

@@ -7,7 +7,7 @@
 namespace mindtorch::python {
 
 std::size_t write_frames(PyThreadState* thread, SeenCode& seen, std::uint64_t* words, std::size_t capacity) noexcept {
-  const WithGil gil;  // whoever calls: these functions make objects
+  const WithGil gil;  // these functions create objects
   if (!gil) return 0;
   std::size_t count = 0;
   PyFrameObject* frame = PyThreadState_GetFrame(thread);
