@@ -1,4 +1,5 @@
-// Profiles a LibTorch training loop: schedule, steps, the table, a trace. Built when CMake is given a LibTorch
+// Profiles a LibTorch training loop: schedule, steps, the table, a trace. Usage: libtorch_train [--device cpu|cuda] [TRACE]. Built when
+// CMake is given a LibTorch
 // (-DMINDTORCH_BUILD_TORCH_BRIDGE=ON -DCMAKE_PREFIX_PATH=<libtorch>).
 #include <torch/torch.h>
 
@@ -11,15 +12,23 @@
 namespace prof = mindtorch::profiler;
 
 int main(int argc, char** argv) {
-  const std::string trace_path = argc > 1 ? argv[1] : "libtorch_train.json.gz";
+  std::string trace_path = "libtorch_train.json.gz";
+  torch::Device device(torch::kCPU);
+  for (int i = 1; i < argc; ++i) {
+    if (std::string(argv[i]) == "--device" && i + 1 < argc)
+      device = torch::Device(argv[++i]);
+    else
+      trace_path = argv[i];
+  }
   if (const char* problem = mindtorch::torch_bridge::activate()) {
     std::fprintf(stderr, "no profile of PyTorch: %s\n", problem);
     return 1;
   }
   torch::manual_seed(0);
   torch::nn::Sequential model(torch::nn::Linear(8, 64), torch::nn::GELU(), torch::nn::Linear(64, 1));
+  model->to(device);
   torch::optim::AdamW optimizer(model->parameters(), torch::optim::AdamWOptions(1e-2));
-  const torch::Tensor x = torch::randn({256, 8});
+  const torch::Tensor x = torch::randn({256, 8}, device);
   const torch::Tensor y = x.sum(1, true).sin();
 
   prof::Profile p({.schedule = prof::schedule({.wait = 1, .warmup = 1, .active = 3, .repeat = 1}),

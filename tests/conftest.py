@@ -55,7 +55,17 @@ def bridged_torch():
     return torch
 
 
+def _has_gpu() -> bool:
+    import torch
+
+    return torch.cuda.is_available()
+
+
 def pytest_collection_modifyitems(items):
+    needs_gpu = [item for item in items if item.get_closest_marker("cuda")]
+    if needs_gpu and (importlib.util.find_spec("torch") is None or not _has_gpu()):
+        for item in needs_gpu:
+            item.add_marker(pytest.mark.skip(reason="there is no GPU, or no PyTorch that can use it"))
     if importlib.util.find_spec("torch") is not None:
         return
     skip = pytest.mark.skip(reason="PyTorch is not installed (./dev test --torch installs it)")

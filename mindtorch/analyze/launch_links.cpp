@@ -4,7 +4,6 @@
 #include <algorithm>
 
 namespace mindtorch::analyze {
-namespace {
 
 // Launches by correlation. Drivers count correlations up, so that a plain array holds them; scattered ids are searched instead.
 class LaunchIndex {
@@ -40,17 +39,31 @@ class LaunchIndex {
   std::uint64_t first_ = 0;
 };
 
-}  // namespace
-
 LaunchLinks::LaunchLinks(const trace::Recording& recording, const EventTree& tree) : recording_(&recording), tree_(&tree) {
   if (std::ranges::none_of(recording.events.kind, trace::is_device_kind)) return;
   link();
   sum_up();
 }
 
+// The correlation of the captured call is an attribute of each activity that a graph ran.
+void LaunchLinks::find_captured_calls(const LaunchIndex& launches) {
+  const auto key = std::ranges::find(recording_->names, "capture correlation");
+  if (key == recording_->names.end()) return;
+  const auto key_id = static_cast<NameId>(key - recording_->names.begin());
+  const trace::SideTable<trace::Attribute>& attributes = recording_->attributes;
+  captured_call_.assign(recording_->events.size(), kNoEvent);
+  for (std::size_t row = 0; row < attributes.events.size(); ++row) {
+    for (std::uint64_t at = attributes.offsets[row]; at < attributes.offsets[row + 1]; ++at) {
+      if (attributes.values[at].key != key_id) continue;
+      captured_call_[attributes.events[row]] = launches.find(static_cast<std::uint64_t>(attributes.values[at].bits));
+    }
+  }
+}
+
 void LaunchLinks::link() {
   const trace::EventColumns& events = recording_->events;
   const LaunchIndex launches(events);
+  find_captured_calls(launches);
   launch_.resize(events.size());
   self_ns_.assign(events.size(), 0);
   for (EventIndex i = 0; i < events.size(); ++i) {
@@ -74,6 +87,7 @@ void LaunchLinks::sum_up() {
 
 EventIndex LaunchLinks::host_of(EventIndex activity) const {
   EventIndex host = launch_of(activity);
+  if (!captured_call_.empty() && captured_call_[activity] != kNoEvent) host = captured_call_[activity];
   if (host == kNoEvent) return kNoEvent;
   host = tree_->node_of(host);
   while (host != kNoEvent && trace::is_launch_kind(recording_->events.kind[host])) host = tree_->parent(host);  // kNoEvent if it is async
@@ -84,6 +98,41 @@ std::vector<EventIndex> LaunchLinks::activities_of(EventIndex node) const {
   std::vector<EventIndex> found;
   for (auto at = std::ranges::lower_bound(work_, Work{node, 0}); at != work_.end() && at->host == node; ++at) found.push_back(at->activity);
   return found;
+}
+
+LaunchCounts count_launches(const trace::Recording& recording) {
+  const trace::EventColumns& events = recording.events;
+  LaunchCounts counts;
+  std::uint64_t first = ~std::uint64_t{0}, last = 0;
+  const auto for_each_work = [&](auto visit) {
+    for (EventIndex i = 0; i < events.size(); ++i)
+      if (is_device_work(events.kind[i])) visit(events.link[i]);
+  };
+  for_each_work([&](std::uint64_t link) {
+    ++counts.records;
+    if (link != 0) first = std::min(first, link), last = std::max(last, link);
+  });
+  for (const trace::Loss& loss : recording.losses)
+    if (loss.reason == trace::LossReason::kNoDeviceRecord) counts.launches += loss.count;
+  // One bit for each correlation: vendors count them up. Ids that are scattered more widely are sorted.
+  constexpr std::uint64_t kBitsPerRecord = 256;
+  if (first > last) return counts;
+  if (last - first < kBitsPerRecord * counts.records) {
+    std::vector<bool> seen(last - first + 1);
+    for_each_work([&](std::uint64_t link) {
+      if (link == 0 || seen[link - first]) return;
+      seen[link - first] = true;
+      ++counts.launches;
+    });
+    return counts;
+  }
+  std::vector<std::uint64_t> links;
+  for_each_work([&](std::uint64_t link) {
+    if (link != 0) links.push_back(link);
+  });
+  std::ranges::sort(links);
+  counts.launches += static_cast<std::uint64_t>(std::ranges::unique(links).begin() - links.begin());
+  return counts;
 }
 
 }  // namespace mindtorch::analyze

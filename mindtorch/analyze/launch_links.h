@@ -1,6 +1,8 @@
 // LaunchLinks: which host event caused which device activity, and the device time each host event therefore has.
 //
 // A device activity belongs to the call that launched it (same correlation), and through it to the innermost op or scope around that call.
+// Work of a captured graph has two callers: the call that replays the graph launched it, and the call that was captured says to which op it
+// belongs, if that is in the recording too.
 // Waits (kSync) and the spans of scopes (kDeviceScope) are no work: they are linked but their time is not counted.
 #pragma once
 
@@ -11,6 +13,16 @@
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::analyze {
+
+class LaunchIndex;
+
+// How often a device was given work, and what came back.
+struct LaunchCounts {
+  std::uint64_t launches = 0;  // calls, those without a device record included
+  std::uint64_t records = 0;   // kernels, copies, sets and collectives
+};
+// O(events), nothing is kept.
+LaunchCounts count_launches(const trace::Recording& recording);
 
 class LaunchLinks {
  public:
@@ -35,12 +47,14 @@ class LaunchLinks {
     friend auto operator<=>(const Work&, const Work&) = default;
   };
 
+  void find_captured_calls(const LaunchIndex& launches);
   void link();
   void sum_up();
 
   const trace::Recording* recording_;
   const EventTree* tree_;
   trace::Column<EventIndex> launch_;
+  trace::Column<EventIndex> captured_call_;  // empty if no activity has one
   trace::Column<std::int64_t> self_ns_;
   trace::Column<std::int64_t> total_ns_;
   std::vector<Work> work_;  // sorted

@@ -202,7 +202,7 @@ class TableText {
     line(fmt::format("Self CPU time total: {}", time(static_cast<double>(survey_.self_cpu_ns) / 1000.0)));
     if (survey_.has_device_time)
       line(fmt::format("Self {} time total: {}", device_, time(static_cast<double>(survey_.self_device_ns) / 1000.0)));
-    line(totals_line(rows_.noun, rows_.size, survey_.calls, context_.losses));
+    line(totals_line(rows_.noun, rows_.size, survey_.calls, context_));
   }
 
   const TableRows& rows_;
@@ -221,11 +221,11 @@ class TableText {
 }  // namespace
 
 TableContext table_context(const trace::Recording& recording) {
-  return {recording.options.memory || recording.memory.size() > 0, recording.options.flops, recording.losses};
+  return {recording.options.memory || recording.memory.size() > 0, recording.options.flops, recording.losses, count_launches(recording)};
 }
 
 std::string table(const TableRows& rows, const TableContext& context, const TableOptions& options) {
-  if (rows.size == 0) return context.losses.empty() ? "" : totals_line(rows.noun, 0, 0, context.losses) + "\n";
+  if (rows.size == 0) return context.losses.empty() ? "" : totals_line(rows.noun, 0, 0, context) + "\n";
   return TableText(rows, context, options).write();
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "mindtorch/analyze/average.h"
+#include "mindtorch/analyze/launch_links.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::analyze {
@@ -33,6 +34,7 @@ struct TableContext {
   bool profile_memory = false;
   bool with_flops = false;
   std::vector<trace::Loss> losses;
+  LaunchCounts launches;
 };
 TableContext table_context(const trace::Recording& recording);
 
@@ -50,7 +52,7 @@ std::string table(const TableRows& rows, const TableContext& context, const Tabl
 std::string table(const std::vector<Average>& rows, const TableContext& context, const TableOptions& options = {});
 
 // The last line: "Total keys: 12  Count: 345 calls  Lost: 7 events (budget 5, device_dropped 2)". What is there but not whole (unfinished
-// events, lost stacks) is named after it.
-std::string totals_line(std::string_view noun, std::size_t rows, std::int64_t calls, const std::vector<trace::Loss>& losses);
+// events, lost stacks) is named after it. Where a device worked, the line also says how many launches and device records there are.
+std::string totals_line(std::string_view noun, std::size_t rows, std::int64_t calls, const TableContext& context);
 
 }  // namespace mindtorch::analyze

@@ -7,9 +7,9 @@
 
 namespace mindtorch::analyze {
 
-std::string totals_line(std::string_view noun, std::size_t rows, std::int64_t calls, const std::vector<trace::Loss>& losses) {
+std::string totals_line(std::string_view noun, std::size_t rows, std::int64_t calls, const TableContext& context) {
   std::array<std::uint64_t, trace::kLossReasons> counts{};
-  for (const trace::Loss& loss : losses) counts[static_cast<std::size_t>(loss.reason)] += loss.count;
+  for (const trace::Loss& loss : context.losses) counts[static_cast<std::size_t>(loss.reason)] += loss.count;
   std::uint64_t lost = 0;
   std::string reasons, partial;
   for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -22,6 +22,9 @@ std::string totals_line(std::string_view noun, std::size_t rows, std::int64_t ca
     if (!is_there) lost += counts[i];
   }
   std::string text = fmt::format("Total {}: {}  Count: {} calls  Lost: {} events", noun, rows, calls, lost);
+  if (context.launches.launches > 0 || context.launches.records > 0)
+    text = fmt::format("Total {}: {}  Count: {} calls  Launches: {}  Device records: {}  Lost: {} events", noun, rows, calls,
+                       context.launches.launches, context.launches.records, lost);
   if (!reasons.empty()) text += fmt::format(" ({})", reasons);
   if (!partial.empty()) text += fmt::format("  Incomplete: {}", partial);
   return text;

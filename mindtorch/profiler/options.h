@@ -1,6 +1,7 @@
 // ProfileOptions: the arguments of torch.profiler.profile, with torch's names and defaults.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -33,9 +34,15 @@ struct ExperimentalConfig {
   // Which overload of an op was called, where the host knows it.
   bool capture_overload_names = false;
 
+  // Waits of the host and of streams on a device as events, as torch has them. Devices that tell of them anyway always have them.
+  bool enable_cuda_sync_events = false;
+  // Replays of CUDA graphs: an event for each kernel, or one for each replay at almost no cost.
+  bool whole_cuda_graphs = false;
+  // How long stopping may wait for work that is still running on a device.
+  std::chrono::milliseconds device_stop_deadline{10'000};
+
   // What torch's options of these names switch on is always on here: they are accepted and change nothing.
   bool verbose = false;                       // stacks are whole whenever with_stack is on
-  bool enable_cuda_sync_events = false;       // kept whenever the source gives them
   bool expose_kineto_event_metadata = false;  // the attributes of an event can always be read
 
   // Hardware counters are not recorded: a profile that asks for them warns and goes on without.

@@ -20,6 +20,9 @@ SessionRecorder::SessionRecorder(const ProfileOptions& options, std::vector<Acti
                .all_threads = options.experimental_config.profile_all_threads,
                .events = std::find(activities.begin(), activities.end(), Activity::kCpu) != activities.end(),
                .budget = options.experimental_config.budget,
+               .device = {.synchronizations = options.experimental_config.enable_cuda_sync_events,
+                          .whole_graphs = options.experimental_config.whole_cuda_graphs,
+                          .stop_deadline = options.experimental_config.device_stop_deadline},
                .clock = options.clock},
       activities_(std::move(activities)),
       sources_(std::move(sources)) {}

@@ -5,6 +5,7 @@
 
 #include "mindtorch/base/error.h"
 #include "mindtorch/record/device_mapping.h"
+#include "mindtorch/record/device_scopes.h"
 #include "mindtorch/trace/ordering.h"
 
 namespace mindtorch::record {
@@ -157,6 +158,7 @@ trace::Recording assemble(const Ingredients& from, trace::Recording about) {
     for (const SourceBatch& each : from.batches) add_device_batch(each.batch, each.source, mapping, ids, out, tracks);
     trace::order_events(out, tracks);
   }
+  if (!from.batches.empty()) add_device_scopes(out);
   trace::order_rows(out.inputs, trace::SameEvent::kLastRow);
   trace::order_rows(out.stacks.of_event, trace::SameEvent::kLastRow);
   trace::order_rows(out.attributes, trace::SameEvent::kJoinedRows);

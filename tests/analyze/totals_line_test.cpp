@@ -13,8 +13,13 @@ TEST(TotalsLine, AddsUpLossesByReasonAndNamesWhatIsThereButNotWhole) {
                                         {trace::LossReason::kBudget, 2, "thread 2", ""},
                                         {trace::LossReason::kDeviceDropped, 3, "npu:0", ""},
                                         {trace::LossReason::kUnfinished, 1, "thread 1", ""}};
-  EXPECT_EQ(totals_line("keys", 2, 9, losses),
+  EXPECT_EQ(totals_line("keys", 2, 9, {.losses = losses}),
             "Total keys: 2  Count: 9 calls  Lost: 10 events (budget 7, device_dropped 3)  Incomplete: unfinished 1");
+}
+
+TEST(TotalsLine, SaysHowManyLaunchesAndDeviceRecordsThereAre) {
+  EXPECT_EQ(totals_line("keys", 2, 9, {.launches = {.launches = 4, .records = 7}}),
+            "Total keys: 2  Count: 9 calls  Launches: 4  Device records: 7  Lost: 0 events");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "mindtorch/bridges/torch/bridge_thread.h"
+#include "mindtorch/bridges/torch/device_memory.h"
 #include "mindtorch/bridges/torch/op_details.h"
 #include "mindtorch/bridges/torch/operators.h"
 #include "mindtorch/bridges/torch/thread_numbers.h"
@@ -114,6 +115,7 @@ bool is_on_stack(const at::RecordFunction& fn) {
   thread->evaluation = nullptr;
   thread->open_ops.forget_slots();
   if ((state & record::kOneThread) != 0) admit(*thread);
+  if ((state & record::kMemory) != 0) watch_device_memory();
   note_thread_number(fn.threadId(), record::thread_number());
   return any_op_starts(*thread, fn);
 }

@@ -198,6 +198,7 @@ void Decoder::store(const record::DeviceRecord& record) {
     ++batch_.overwritten;
   } else if (static_cast<std::int64_t>((batch_.records.size() + 1) * sizeof(record)) > most_bytes_) {
     ++over_budget_;
+    if (trace::is_launch_kind(record.kind)) last_refused_call_ = std::max(last_refused_call_, record.correlation);
   } else {
     batch_.records.push_back(record);
   }

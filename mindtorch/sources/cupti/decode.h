@@ -107,6 +107,7 @@ class Decoder {
   std::unordered_map<std::uint32_t, std::uint64_t> node_of_detail_;
   std::uint64_t forgotten_correlation_ = 0;  // keep_last: what has this correlation or a smaller one is gone
   std::uint64_t over_budget_ = 0;
+  std::uint64_t last_refused_call_ = 0;      // its kernels may be there
   std::vector<std::uint64_t> without_time_;  // correlations of device records that cannot be placed
   std::vector<std::uint64_t> unfinished_;
   std::uint64_t unknown_ = 0;

@@ -40,6 +40,7 @@ Decoder::Calls Decoder::find_calls(const std::vector<Window>& windows) const {
     calls.first = std::min(calls.first, record.correlation);
     calls.last = std::max(calls.last, record.correlation);
   }
+  calls.last = std::max(calls.last, last_refused_call_);
   return calls;
 }
 

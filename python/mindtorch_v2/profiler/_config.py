@@ -18,7 +18,7 @@ _WITHOUT_EFFECT = {
 class _ExperimentalConfig:
     """Options of torch.profiler._ExperimentalConfig, in its order, then our own.
 
-    `verbose`, `enable_cuda_sync_events` and `expose_kineto_event_metadata` switch on what is always on here.
+    `verbose` and `expose_kineto_event_metadata` switch on what is always on here.
     """
 
     profiler_metrics: list = field(default_factory=list)
@@ -39,6 +39,14 @@ class _ExperimentalConfig:
     budget_bytes: int | None = None  # how much memory events may take; None: 4 GiB
     keep_last_steps: int | None = None  # keep only so many of the last steps; 0: as much of the end as the budget holds
     spill_path: str | None = None  # write events to this file while recording goes on
+    cuda_graphs: str = "nodes"  # an event for each kernel of a replay; "whole": one for each replay, at almost no cost
+    device_stop_deadline_s: float = 10.0  # how long stopping may wait for work that is still running on a device
+
+    def __post_init__(self):
+        if self.cuda_graphs not in ("nodes", "whole"):
+            raise ValueError(f'cuda_graphs must be "nodes" or "whole", got {self.cuda_graphs!r}')
+        if not self.device_stop_deadline_s >= 0:
+            raise ValueError(f"device_stop_deadline_s must not be negative, got {self.device_stop_deadline_s!r}")
 
 
 def as_ours(config):

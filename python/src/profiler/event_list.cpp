@@ -157,7 +157,7 @@ void bind_event_rows(nb::module_& module) {
       .def(
           "__init__",
           [](TableContext* self, bool memory, bool flops) {
-            new (self) TableContext{memory, flops, {}};
+            new (self) TableContext{memory, flops, {}, {}};
           },
           nb::arg("profile_memory") = false, nb::arg("with_flops") = false)
       .def_ro("profile_memory", &TableContext::profile_memory)

@@ -62,6 +62,9 @@ profiler::ExperimentalConfig to_experimental_config(nb::handle object) {
   read(object, "verbose", config.verbose);
   read(object, "capture_overload_names", config.capture_overload_names);
   read(object, "enable_cuda_sync_events", config.enable_cuda_sync_events);
+  config.whole_cuda_graphs = nb::cast<std::string>(object.attr("cuda_graphs")) == "whole";
+  config.device_stop_deadline =
+      std::chrono::milliseconds(static_cast<std::int64_t>(1000 * nb::cast<double>(object.attr("device_stop_deadline_s"))));
   read(object, "expose_kineto_event_metadata", config.expose_kineto_event_metadata);
   read(object, "profiler_metrics", config.profiler_metrics);
   read(object, "performance_events", config.performance_events);

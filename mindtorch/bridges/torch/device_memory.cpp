@@ -1,0 +1,58 @@
+// torch's allocators report to whatever the thread has as the state of its profiler. Ours is one that is switched off for everything else,
+// so that torch itself still says that no profiler is running.
+#include "mindtorch/bridges/torch/device_memory.h"
+
+#include <c10/util/ThreadLocalDebugInfo.h>
+#include <torch/csrc/profiler/orchestration/observer.h>
+
+#include <memory>
+
+#include "mindtorch/record/hooks.h"
+
+namespace mindtorch::torch_bridge {
+namespace {
+
+namespace impl = torch::profiler::impl;
+
+class DeviceMemoryReports final : public impl::ProfilerStateBase {
+ public:
+  DeviceMemoryReports() : ProfilerStateBase(impl::ProfilerConfig(impl::ProfilerState::Disabled)) {}
+
+  bool memoryProfilingEnabled() const override { return record::wants(record::kMemory); }
+  impl::ActiveProfilerType profilerType() override { return impl::ActiveProfilerType::NONE; }
+
+  void reportMemoryUsage(void* address, std::int64_t bytes, std::size_t allocated, std::size_t reserved, c10::Device device) override {
+    // The CPU's allocator is watched as a whole, on all threads.
+    if (device.is_cpu()) return;
+    record::record_memory(
+        {static_cast<trace::DeviceType>(device.type()), static_cast<std::uint8_t>(device.has_index() ? device.index() : 0)}, address, bytes,
+        static_cast<std::int64_t>(allocated), static_cast<std::int64_t>(reserved));
+  }
+  void reportOutOfMemory(std::int64_t, std::size_t, std::size_t, c10::Device) override {
+    record::record_instant(record::intern_cached("[OutOfMemory]"));
+  }
+};
+
+const std::shared_ptr<DeviceMemoryReports>& reports() {
+  // Never destroyed: threads may hold it when static destructors run.
+  static auto& it = *new std::shared_ptr<DeviceMemoryReports>(std::make_shared<DeviceMemoryReports>());
+  return it;
+}
+
+constexpr auto kSlot = c10::DebugInfoKind::PROFILER_STATE;
+
+}  // namespace
+
+void watch_device_memory() noexcept try {
+  if (c10::ThreadLocalDebugInfo::get(kSlot) == nullptr) c10::ThreadLocalDebugInfo::_push(kSlot, reports());
+} catch (...) {
+  // Out of memory: the thread's device memory is not reported.
+}
+
+void unwatch_device_memory() noexcept try {
+  if (c10::ThreadLocalDebugInfo::get(kSlot) == reports().get()) c10::ThreadLocalDebugInfo::_pop(kSlot);
+} catch (...) {
+  // Something else lies on top: the reports stay, and say that they are not wanted.
+}
+
+}  // namespace mindtorch::torch_bridge

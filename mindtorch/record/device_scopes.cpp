@@ -1,0 +1,95 @@
+// The spans of the user's scopes on devices.
+#include "mindtorch/record/device_scopes.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "mindtorch/trace/ordering.h"
+
+namespace mindtorch::record {
+namespace {
+
+using trace::EventIndex;
+using trace::TrackId;
+
+struct LaunchInScope {
+  std::uint64_t correlation;
+  EventIndex scope;
+};
+
+struct Span {
+  std::int64_t start;
+  std::int64_t end;
+};
+
+// The calls made inside a scope, sorted by correlation.
+std::vector<LaunchInScope> launches_in_scopes(const trace::Recording& recording) {
+  const trace::EventColumns& events = recording.events;
+  std::vector<LaunchInScope> launches;
+  std::vector<EventIndex> open;
+  for (const trace::Track& track : recording.tracks) {
+    if (track.kind != trace::Track::Kind::kThread) continue;
+    open.clear();
+    for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
+      while (!open.empty() && events.end_ns(open.back()) <= events.start_ns[i]) open.pop_back();
+      if (trace::is_user_kind(events.kind[i]) && (events.flags[i] & trace::kAsync) == 0)
+        open.push_back(i);
+      else if (trace::is_launch_kind(events.kind[i]) && !open.empty() && events.link[i] != 0)
+        launches.push_back({events.link[i], open.back()});
+    }
+  }
+  std::ranges::stable_sort(launches, {}, &LaunchInScope::correlation);
+  return launches;
+}
+
+bool is_work(trace::EventKind kind) { return trace::is_device_kind(kind) && kind != trace::EventKind::kSync; }
+
+std::map<std::pair<EventIndex, TrackId>, Span> find_spans(const trace::Recording& recording, const std::vector<LaunchInScope>& launches) {
+  const trace::EventColumns& events = recording.events;
+  std::map<std::pair<EventIndex, TrackId>, Span> spans;
+  for (TrackId id = 0; id < recording.tracks.size(); ++id) {
+    const trace::Track& track = recording.tracks[id];
+    if (track.kind != trace::Track::Kind::kStream) continue;
+    for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
+      if (!is_work(events.kind[i]) || events.link[i] == 0) continue;
+      const auto launch = std::ranges::lower_bound(launches, events.link[i], {}, &LaunchInScope::correlation);
+      if (launch == launches.end() || launch->correlation != events.link[i]) continue;
+      const auto [at, is_new] = spans.try_emplace({launch->scope, id}, Span{events.start_ns[i], events.end_ns(i)});
+      if (is_new) continue;
+      at->second.start = std::min(at->second.start, events.start_ns[i]);
+      at->second.end = std::max(at->second.end, events.end_ns(i));
+    }
+  }
+  return spans;
+}
+
+}  // namespace
+
+void add_device_scopes(trace::Recording& recording) {
+  const std::vector<LaunchInScope> launches = launches_in_scopes(recording);
+  if (launches.empty()) return;
+  const auto spans = find_spans(recording, launches);
+  if (spans.empty()) return;
+  trace::EventColumns& events = recording.events;
+  std::vector<TrackId> track_of_event(events.size());
+  for (TrackId id = 0; id < recording.tracks.size(); ++id)
+    std::fill_n(track_of_event.begin() + recording.tracks[id].first_event, recording.tracks[id].event_count, id);
+  std::size_t row = events.size();
+  events.resize(row + spans.size());
+  for (const auto& [key, span] : spans) {
+    const auto [scope, track] = key;
+    events.start_ns[row] = span.start;
+    events.duration_ns[row] = span.end - span.start;
+    events.name[row] = events.name[scope];
+    events.link[row] = 0;
+    events.device[row] = recording.tracks[track].device;
+    events.kind[row] = trace::EventKind::kDeviceScope;
+    events.flags[row] = trace::kKnownDevice;
+    track_of_event.push_back(track);
+    ++row;
+  }
+  trace::order_events(recording, track_of_event);
+}
+
+}  // namespace mindtorch::record
