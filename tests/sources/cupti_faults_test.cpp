@@ -103,6 +103,17 @@ TEST_F(CuptiFaultsTest, MissingPrivilegesAreToldWithWhatToDo) {
   EXPECT_EQ(count_of(recording, EventKind::kKernel), 0u);
 }
 
+TEST_F(CuptiFaultsTest, ASessionThatCannotStartLeavesTheLibraryToOtherTools) {
+  for (const char* function : {"cuptiActivityEnable", "cuptiGetTimestamp", "cuptiActivityRegisterCallbacks"}) {
+    cupti_double_reset();
+    cupti_double_fail(function, 999, 0, 0);
+    auto session = record::Session::prepare({.sources = {&source_}});
+    session->start();
+    EXPECT_EQ(cupti_double_calls("cuptiUnsubscribe"), 1u) << function;
+    session->stop();
+  }
+}
+
 TEST_F(CuptiFaultsTest, AnotherSubscriberIsNamed) {
   cupti_double_set_other_subscriber("Nsight Systems");
   auto session = record::Session::prepare({.sources = {&source_}});

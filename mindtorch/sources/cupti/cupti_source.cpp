@@ -85,7 +85,7 @@ Status CuptiSource::prepare(const record::SourceOptions& options) {
   may_refuse_buffers = library_.version() >= kFirstVersionThatTakesNoBuffer;
   buffer_pool().warm(kWarmBuffers);
   subscribe();
-  return register_buffers();
+  return unsubscribe_unless_ok(register_buffers());
 }
 
 // The activity API works without a subscription; only graph nodes are learned through it.
@@ -116,6 +116,12 @@ void CuptiSource::subscribe() {
 
 void CuptiSource::unsubscribe() {
   if (subscriber_ != nullptr) library_.functions().cuptiUnsubscribe(std::exchange(subscriber_, nullptr));
+}
+
+// A session that cannot run leaves the library to other tools.
+Status CuptiSource::unsubscribe_unless_ok(Status status) {
+  if (!status) unsubscribe();
+  return status;
 }
 
 Status CuptiSource::register_buffers() {
@@ -166,8 +172,9 @@ std::optional<std::uint64_t> CuptiSource::now() const {
 Status CuptiSource::start() {
   // Without a clock no record could be placed.
   std::uint64_t begin = 0;
-  if (Status readable = library_.check(library_.functions().cuptiGetTimestamp(&begin), "cuptiGetTimestamp"); !readable) return readable;
-  if (Status enabled = enable_kinds(); !enabled) return enabled;
+  if (Status readable = library_.check(library_.functions().cuptiGetTimestamp(&begin), "cuptiGetTimestamp"); !readable)
+    return unsubscribe_unless_ok(std::move(readable));
+  if (Status enabled = enable_kinds(); !enabled) return unsubscribe_unless_ok(std::move(enabled));
   sampler_.start(options_->clock, {[this](std::uint64_t* ns) { return library_.functions().cuptiGetTimestamp(ns) == kSuccess; }});
   decoder_ = std::make_unique<Decoder>(library_.functions(), graph_nodes(), options_->record_bytes);
   moments_.clear();

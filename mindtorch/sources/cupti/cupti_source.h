@@ -47,6 +47,7 @@ class CuptiSource final : public record::ActivitySource {
 
   void subscribe();
   void unsubscribe();
+  Status unsubscribe_unless_ok(Status status);
   Status register_buffers();
   Status enable_kinds();
   void disable_kinds();
