@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kEvents = 1'000'000;
 constexpr std::size_t kFew = 100'000, kMany = 10'000'000;
+constexpr std::size_t kFewNames = 10'000, kManyNames = 1'000'000;
 constexpr std::uintmax_t kTraceBytes = 200'000'000;
 constexpr int kRounds = 9;
 
@@ -162,18 +163,42 @@ void measure_reading(const Folder& folder) {
                 .note = fmt::format("{:.0f} MB into a recording", megabytes)});
 }
 
-// The time per event of averages and a Chrome trace: many events compared with few events.
-void measure_growth(const Folder& folder) {
+// Every event has a name of its own, as scopes with a counter in their names have.
+trace::Recording make_names(std::size_t names) {
+  trace::RecordingBuilder builder;
+  builder.reserve(names);
+  const trace::TrackId track = builder.add_thread(4001, "worker", 4001);
+  for (std::size_t i = 0; i < names; ++i) {
+    builder.add_event(
+        {.name = fmt::format("request number {}", i), .track = track, .start_ns = static_cast<std::int64_t>(i) * 100, .duration_ns = 50});
+  }
+  return builder.finish();
+}
+
+// The cost per event with many events, as a ratio to the cost with few: 1 if it grows in proportion.
+template <class Work>
+void print_growth(const char* name, const char* what, const trace::Recording& many, const trace::Recording& few, Work work) {
   const auto per_event = [&](const trace::Recording& recording) {
-    const double total = average_seconds(recording) + write_seconds(recording, folder / "growth.json");
-    return total * 1e9 / static_cast<double>(recording.events.size());
+    return work(recording) * 1e9 / static_cast<double>(recording.events.size());
   };
-  const trace::Recording few = make_recording(kFew), many = make_recording(kMany);
   const Comparison growth = compare([&] { return per_event(many); }, [&] { return per_event(few); }, 3);
-  print_result({.name = "answers/growth",
+  print_result({.name = name,
                 .ours = growth.ratio,
                 .unit = "x",
-                .note = fmt::format("{:.0f} ns an event for {} events, {:.0f} ns for {}", growth.ours, kMany, growth.peer, kFew)});
+                .note = fmt::format("{:.0f} ns per {} for {}, {:.0f} ns for {}", growth.ours, what, many.events.size(), growth.peer,
+                                    few.events.size())});
+}
+
+void measure_growth(const Folder& folder) {
+  {
+    const trace::Recording few = make_recording(kFew), many = make_recording(kMany);
+    print_growth("answers/growth", "event", many, few, [&](const trace::Recording& recording) {
+      return average_seconds(recording) + write_seconds(recording, folder / "growth.json");
+    });
+    print_growth("answers/key_averages_growth", "event", many, few, average_seconds);
+  }
+  const trace::Recording few = make_names(kFewNames), many = make_names(kManyNames);
+  print_growth("answers/distinct_names_growth", "name", many, few, average_seconds);
 }
 
 int measure_trace(const std::string& path) {

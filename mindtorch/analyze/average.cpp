@@ -78,7 +78,7 @@ Field field(const Average& average, std::string_view name, std::string_view type
 
 std::span<const std::string_view> field_names() { return kFieldNames; }
 
-void Average::add_sums(const Average& other) {
+void Sums::add_sums(const Sums& other) {
   count += other.count;
   cpu_time_total_ns += other.cpu_time_total_ns;
   self_cpu_time_total_ns += other.self_cpu_time_total_ns;

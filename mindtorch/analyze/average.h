@@ -16,8 +16,8 @@
 
 namespace mindtorch::analyze {
 
-struct Average {
-  std::string key;
+// What can be added up. Plain numbers: a million distinct names are a million of these before any of them gets its text.
+struct Sums {
   std::int64_t count = 0;
   std::int64_t cpu_time_total_ns = 0;
   std::int64_t self_cpu_time_total_ns = 0;
@@ -34,6 +34,12 @@ struct Average {
   std::int64_t outermost_cpu_time_ns = 0;
   std::int64_t outermost_flops = 0;
 
+  // Adds the sums of another row, whatever the keys.
+  void add_sums(const Sums& other);
+};
+
+struct Average : Sums {
+  std::string key;
   std::optional<Shapes> input_shapes;  // unset: rows are not grouped by shape
   std::vector<std::string> stack;      // innermost first; empty: rows are not grouped by stack
   std::string overload_name;           // empty: rows are not grouped by overload
@@ -61,8 +67,6 @@ struct Average {
 
   // Adds the sums of another row. Throws AssertionFailed if the keys differ.
   void add(const Average& other);
-  // Adds the sums whatever the keys.
-  void add_sums(const Average& other);
 };
 
 // A field of a row under torch's name, as a value that can be compared.

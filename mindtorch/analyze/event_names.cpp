@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdlib>
+#include <functional>
 #include <memory>
-#include <unordered_map>
 
 namespace mindtorch::analyze {
 namespace {
@@ -27,6 +28,25 @@ bool is_hidden(std::string_view name) {
   return std::ranges::find(kHiddenNames, name) != kHiddenNames.end();
 }
 
+// Finds the first of the texts that are equal. A flat table of ids: a node per text would cost as much as everything else about a name.
+class FirstWithText {
+ public:
+  explicit FirstWithText(std::size_t texts) : ids_(std::bit_ceil(2 * texts + 1), EventNames::kHidden) {}
+
+  // `id`, or the id that came earlier with the same text. `text_of` gives the text of an earlier id.
+  template <class TextOf>
+  NameId find(NameId id, std::string_view text, TextOf text_of) {
+    const std::size_t mask = ids_.size() - 1;
+    for (std::size_t at = std::hash<std::string_view>()(text) & mask;; at = (at + 1) & mask) {
+      if (ids_[at] == EventNames::kHidden) return ids_[at] = id;
+      if (text_of(ids_[at]) == text) return ids_[at];
+    }
+  }
+
+ private:
+  std::vector<NameId> ids_;
+};
+
 }  // namespace
 
 std::string demangled(const std::string& name) {
@@ -37,8 +57,8 @@ std::string demangled(const std::string& name) {
 }
 
 EventNames::EventNames(const trace::Recording& recording) : recording_(&recording), keys_(recording.names.size()) {
-  std::unordered_map<std::string_view, Key> first_with_text;
-  first_with_text.reserve(recording.names.size());
+  FirstWithText first_with_text(recording.names.size());
+  const auto listed_text = [&](NameId id) { return recording.names[id].starts_with(kStepPrefix) ? kAllSteps : trace_text(id); };
   for (NameId id = 0; id < recording.names.size(); ++id) {
     const std::string& name = recording.names[id];
     if (is_hidden(name)) {
@@ -48,8 +68,8 @@ EventNames::EventNames(const trace::Recording& recording) : recording_(&recordin
     if (name.starts_with("_Z")) {
       if (std::string text = demangled(name); text != name) rewritten_.emplace(id, std::move(text));
     }
-    const std::string_view listed = name.starts_with(kStepPrefix) ? kAllSteps : trace_text(id);
-    keys_[id] = first_with_text.emplace(listed, id).first->second;
+    const std::string_view listed = listed_text(id);
+    keys_[id] = first_with_text.find(id, listed, listed_text);
     if (listed == kAllSteps) steps_ = keys_[id];
   }
 }

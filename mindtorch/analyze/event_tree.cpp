@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "mindtorch/analyze/large_pages.h"
+
 namespace mindtorch::analyze {
 namespace {
 
@@ -124,6 +126,10 @@ EventTree::EventTree(const trace::Recording& recording, const EventNames& names)
   subtree_end_.resize(n);
   self_ns_.resize(n);
   role_.resize(n);
+  prefer_large_pages(parent_);
+  prefer_large_pages(subtree_end_);
+  prefer_large_pages(self_ns_);
+  prefer_large_pages(role_);
   TrackPass pass(*this, recording.events, names);
   for (const trace::Track& track : recording.tracks) pass.run(track.first_event, track.first_event + track.event_count);
 }

@@ -8,6 +8,7 @@ namespace mindtorch::analyze {
 Grouping::Grouping(const Analysis& analysis, const GroupOptions& options)
     : analysis_(analysis), events_(analysis.recording().events), keys_(analysis.names().keys()), options_(options) {
   last_group_.assign(keys_.size(), kNone);
+  first_group_.assign(keys_.size(), kNone);
   if (options.group_by_stack_n > 0 && !analysis.stacks().empty()) {
     stacks_ = &analysis.stacks();
     stack_groups_ = stacks_->group_by_user_frames(static_cast<std::size_t>(options.group_by_stack_n));
@@ -20,7 +21,14 @@ std::size_t Grouping::Hash::operator()(const GroupKey& key) const {
   return hash ^ (hash >> 32);
 }
 
+std::uint32_t Grouping::add_first_of_name(const GroupKey& key) {
+  const auto group = static_cast<std::uint32_t>(groups_.size());
+  groups_.push_back(key);
+  return first_group_[key.name] = group;
+}
+
 std::uint32_t Grouping::find(const GroupKey& key) {
+  if (groups_[first_group_[key.name]] == key) return first_group_[key.name];
   const auto [at, is_new] = group_ids_.emplace(key, static_cast<std::uint32_t>(groups_.size()));
   if (is_new) groups_.push_back(key);
   return at->second;

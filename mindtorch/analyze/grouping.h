@@ -32,7 +32,7 @@ class Grouping {
     const GroupKey key = key_of(event);
     std::uint32_t& last = last_group_[key.name];
     if (last == kNone || groups_[last] != key) [[unlikely]]
-      last = find(key);
+      last = last == kNone ? add_first_of_name(key) : find(key);
     return last;
   }
   void rewind() { input_row_ = 0; }
@@ -56,6 +56,7 @@ class Grouping {
   std::uint32_t shapes_of(EventIndex event);
   std::uint32_t stack_of(EventIndex event) const;
   std::uint32_t overload_of(EventIndex event);
+  std::uint32_t add_first_of_name(const GroupKey& key);
   std::uint32_t find(const GroupKey& key);
 
   const Analysis& analysis_;
@@ -68,8 +69,9 @@ class Grouping {
   std::size_t input_row_ = 0;
   std::unordered_map<std::string_view, std::uint32_t> overload_ids_;
   std::vector<GroupKey> groups_;
-  std::vector<std::uint32_t> last_group_;  // by name: the group its last event was in, right for the next one nearly always
-  std::unordered_map<GroupKey, std::uint32_t, Hash> group_ids_;
+  std::vector<std::uint32_t> last_group_;   // by name: the group its last event was in, right for the next one nearly always
+  std::vector<std::uint32_t> first_group_;  // by name
+  std::unordered_map<GroupKey, std::uint32_t, Hash> group_ids_;  // without the first of each name: most names have no other
 };
 
 inline std::uint32_t Grouping::where(EventIndex event) const {

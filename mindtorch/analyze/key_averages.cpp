@@ -6,6 +6,7 @@
 
 #include "mindtorch/analyze/function_event.h"
 #include "mindtorch/analyze/grouping.h"
+#include "mindtorch/analyze/large_pages.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -33,7 +34,8 @@ class Averaging {
  private:
   // The sums of a group, and which of its events comes first in torch's order.
   struct Group {
-    Average sums;
+    Sums sums;
+    EventIndex first_event;
     std::int64_t first_start;
     std::int64_t first_end;
   };
@@ -42,19 +44,19 @@ class Averaging {
     for (EventIndex i = 0; i < events_.size(); ++i) {
       if (!tree_.is_averaged(i)) continue;
       const std::uint32_t g = grouping_.group_of(i);
-      if (g == groups_.size()) groups_.push_back({Average{.first_event = i}, events_.start_ns[i], events_.end_ns(i)});
+      if (g == groups_.size()) groups_.push_back({Sums{}, i, events_.start_ns[i], events_.end_ns(i)});
       add(groups_[g], i);
     }
   }
 
   void add(Group& group, EventIndex i) {
     const std::int64_t start = events_.start_ns[i], duration = events_.duration_ns[i];
-    Average& sums = group.sums;
+    Sums& sums = group.sums;
     ++sums.count;
     if (start < group.first_start || (start == group.first_start && start + duration > group.first_end)) {
       group.first_start = start;
       group.first_end = start + duration;
-      sums.first_event = i;
+      group.first_event = i;
     }
     if (trace::is_device_kind(events_.kind[i])) {
       sums.device_time_total_ns += duration;
@@ -71,7 +73,7 @@ class Averaging {
     if (!memory_.empty()) add_memory(sums, memory_.total(i), memory_.self(i));
   }
 
-  static void add_memory(Average& sums, MemoryDelta total, MemoryDelta self) {
+  static void add_memory(Sums& sums, MemoryDelta total, MemoryDelta self) {
     sums.cpu_memory_usage += total.cpu;
     sums.device_memory_usage += total.device;
     sums.self_cpu_memory_usage += self.cpu;
@@ -83,7 +85,7 @@ class Averaging {
     grouping_.rewind();
     for (const auto& [event, flops] : analysis_.flops().all()) {
       if (!tree_.is_averaged(event)) continue;
-      Average& sums = groups_[grouping_.group_of(event)].sums;
+      Sums& sums = groups_[grouping_.group_of(event)].sums;
       sums.flops += flops;
       if (event < counted_until) continue;
       sums.outermost_flops += flops;
@@ -119,35 +121,40 @@ class Averaging {
   void add_memory_reports() {
     if (memory_.outside().empty()) return;
     const std::uint32_t first = memory_.outside().front();
-    Group group{Average{.key = "[memory]"}, recording_.memory.time_ns[first], recording_.memory.time_ns[first]};
+    Group group{Sums{}, kNoEvent, recording_.memory.time_ns[first], recording_.memory.time_ns[first]};
     for (const std::uint32_t report : memory_.outside()) {
       const MemoryDelta delta = delta_of(recording_.memory, report);
       add_memory(group.sums, delta, delta);
       ++group.sums.count;
     }
-    if (options_.group_by_input_shape) group.sums.input_shapes.emplace();
-    group.sums.use_device = analysis_.use_device();
-    groups_.push_back(std::move(group));
+    groups_.push_back(group);
   }
 
   std::vector<Average> rows_in_order() {
-    std::ranges::sort(groups_, [](const Group& a, const Group& b) {
+    const auto comes_first = [](const Group& a, const Group& b) {
       if (a.first_start != b.first_start) return a.first_start < b.first_start;
       if (a.first_end != b.first_end) return a.first_end > b.first_end;
-      return a.sums.first_event < b.sums.first_event;
-    });
+      return a.first_event < b.first_event;
+    };
+    if (!std::ranges::is_sorted(groups_, comes_first)) std::ranges::sort(groups_, comes_first);
     std::vector<Average> rows;
     rows.reserve(groups_.size());
-    for (Group& group : groups_) {
-      if (group.sums.first_event != kNoEvent) describe(group.sums);
-      rows.push_back(std::move(group.sums));
-    }
+    prefer_large_pages(rows.data(), groups_.size() * sizeof(Average));
+    for (const Group& group : groups_) describe(group, rows.emplace_back());
     return rows;
   }
 
-  // Takes what the sums do not say from the first event of the group.
-  void describe(Average& row) const {
-    const FunctionEvent first(analysis_, row.first_event);
+  // Takes what the sums do not say from the first event of the group; a group without events is that of memory reports.
+  void describe(const Group& group, Average& row) const {
+    static_cast<Sums&>(row) = group.sums;
+    row.use_device = analysis_.use_device();
+    if (options_.group_by_input_shape) row.input_shapes.emplace();
+    if (group.first_event == kNoEvent) {
+      row.key = "[memory]";
+      return;
+    }
+    const FunctionEvent first(analysis_, group.first_event);
+    row.first_event = group.first_event;
     row.key = first.name();
     if (options_.group_by_input_shape) row.input_shapes = first.shapes();
     if (options_.group_by_stack_n > 0) {
@@ -157,7 +164,6 @@ class Averaging {
     if (options_.group_by_overload_name) row.overload_name = first.overload_name();
     row.device_type = first.device_type();
     row.op_device = first.op_device();
-    row.use_device = analysis_.use_device();
     row.scope = first.scope();
     row.is_async = first.is_async();
     row.is_user_annotation = first.is_user_annotation();
