@@ -30,8 +30,8 @@ struct Times {
 };
 
 // A field that Python reads and writes as it is.
-template <class T>
-void def_field(Class& type, const char* name, T Average::*member) {
+template <class T, class Part>
+void def_field(Class& type, const char* name, T Part::*member) {
   type.def_prop_rw(
       name, [member](const AverageRow& r) { return r.average.*member; }, [member](AverageRow& r, T value) { r.average.*member = value; });
 }
@@ -44,7 +44,7 @@ void def_flops(Class& type) {
 }
 
 // Nanoseconds inside, microseconds outside.
-void def_time(Class& type, const char* name, std::int64_t Average::*member) {
+void def_time(Class& type, const char* name, std::int64_t analyze::Sums::*member) {
   type.def_prop_rw(
       name, [member](const AverageRow& r) { return static_cast<double>(r.average.*member) / 1000.0; },
       [member](AverageRow& r, double us) { r.average.*member = std::llround(us * 1000.0); });
