@@ -7,10 +7,10 @@
 #include <array>
 #include <cmath>
 
-#include "mindtorch/analyze/tabular_text.h"
 #include "mindtorch/analyze/units.h"
 #include "mindtorch/base/text.h"
 #include "mindtorch/export/markup.h"
+#include "mindtorch/export/tabular/tabular_text.h"
 
 namespace mindtorch::mtprof {
 namespace {
@@ -18,8 +18,8 @@ namespace {
 using analyze::Diff;
 using analyze::DiffRow;
 using analyze::Shift;
-using analyze::Value;
 using analyze::WorkChange;
+using exporter::Value;
 
 constexpr int kNameWidth = 45;
 
@@ -66,7 +66,7 @@ Value part(const DiffRow& row) {
 
 Value text_or_nothing(const std::string& text) { return text.empty() ? Value() : Value(text); }
 
-constexpr auto kColumns = std::to_array<analyze::TabularColumn<DiffRow>>({
+constexpr auto kColumns = std::to_array<exporter::TabularColumn<DiffRow>>({
     {"name", [](const DiffRow& r) -> Value { return r.key.name; }},
     {"change", [](const DiffRow& r) -> Value { return std::string(analyze::work_change_name(r.change)); }},
     {"name_before", [](const DiffRow& r) { return text_or_nothing(r.other_name); }},
@@ -83,7 +83,7 @@ constexpr auto kColumns = std::to_array<analyze::TabularColumn<DiffRow>>({
     {"memory_before", part<&DiffRow::memory, &Shift::before>},
     {"memory_after", part<&DiffRow::memory, &Shift::after>},
 });
-constexpr std::span<const analyze::TabularColumn<DiffRow>> kRows(kColumns);
+constexpr std::span<const exporter::TabularColumn<DiffRow>> kRows(kColumns);
 
 std::string shift_json(const Shift& shift) {
   std::string text = fmt::format("{{\"before_ns\":{},\"after_ns\":{},\"change_ns\":{}", shift.before, shift.after, shift.change);

@@ -6,7 +6,7 @@
 
 #include "mindtorch/analyze/analysis.h"
 #include "mindtorch/analyze/key_averages.h"
-#include "mindtorch/analyze/tabular.h"
+#include "mindtorch/export/tabular/tabular.h"
 #include "mtprof/commands.h"
 #include "mtprof/loading.h"
 #include "mtprof/shown.h"
@@ -35,10 +35,10 @@ int run_table(const Arguments& arguments) {
   analyze::KeyAverages averages = analyze::key_averages(analysis, arguments.group);
   const auto print = [](std::string_view text) { fmt::print("{}", text); };
   if (arguments.json) {
-    analyze::write_averages_json(averages, print);
+    exporter::write_averages_json(averages, print);
     fmt::print("\n");
   } else if (arguments.csv) {
-    analyze::write_averages_csv(averages, print);
+    exporter::write_averages_csv(averages, print);
   } else {
     for (analyze::Average& row : averages.rows) show_names(row);
     print(averages.table(arguments.table));

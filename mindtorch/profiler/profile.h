@@ -132,8 +132,10 @@ class Profile {
   // what events() and export_chrome_trace() throw; `doing` completes torch's text "Profiler must be initialized before ...".
   std::shared_ptr<const analyze::Analysis> checked_analysis(std::string_view doing) const;
   std::shared_ptr<const trace::Recording> checked_cycle(std::string_view doing) const;
-  std::shared_ptr<const trace::Recording> checked_memory_cycle() const;  // for a memory timeline
-  // What export_chrome_trace() and export_memory_timeline() do with the last cycle.
+  std::shared_ptr<const trace::Recording> checked_memory_cycle() const;      // for a memory timeline
+  std::shared_ptr<const analyze::Analysis> checked_stacks_analysis() const;  // for collapsed stacks
+  // What the exports below do with the last cycle.
+  static void write_stacks(const analyze::Analysis& analysis, const std::string& path, std::string_view metric);
   static void write_chrome_trace(const trace::Recording& cycle, const std::string& path);
   static void write_memory_timeline(std::shared_ptr<const trace::Recording> cycle, const std::string& path,
                                     std::optional<std::string_view> device);

@@ -45,10 +45,18 @@ void Profile::export_chrome_trace(const std::string& path) const { write_chrome_
 
 void Profile::export_trace(const std::string& path) const { exporter::export_trace(*checked_cycle("exporting trace"), path); }
 
-void Profile::export_stacks(const std::string& path, std::string_view metric) const {
-  const auto analysis = checked_analysis("exporting stacks");
+std::shared_ptr<const analyze::Analysis> Profile::checked_stacks_analysis() const {
+  auto analysis = checked_analysis("exporting stacks");
   if (!options_.with_stack) throw AssertionFailed("export_stacks() requires with_stack=True");
-  exporter::write_output(path, analyze::collapsed_text(analyze::collapsed_stacks(*analysis, metric)));
+  return analysis;
+}
+
+void Profile::write_stacks(const analyze::Analysis& analysis, const std::string& path, std::string_view metric) {
+  exporter::write_output(path, analyze::collapsed_text(analyze::collapsed_stacks(analysis, metric)));
+}
+
+void Profile::export_stacks(const std::string& path, std::string_view metric) const {
+  write_stacks(*checked_stacks_analysis(), path, metric);
 }
 
 std::shared_ptr<const trace::Recording> Profile::checked_memory_cycle() const {

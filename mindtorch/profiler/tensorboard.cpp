@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -28,38 +29,34 @@ void ensure_directory(const std::string& path) {
   }
 }
 
-// Shared by the copies a std::function makes of its target.
-class TraceFiles {
- public:
-  TraceFiles(std::string dir_name, std::string worker_name, bool use_gzip)
-      : dir_name_(std::move(dir_name)), worker_name_(std::move(worker_name)), use_gzip_(use_gzip) {}
-
-  void write(const Profile& profile) {
-    ensure_directory(dir_name_);
-    if (worker_name_.empty()) worker_name_ = default_worker_name();
-    const std::string name = fmt::format("{}.{}.pt.trace.json{}", worker_name_, next_time_ns(), use_gzip_ ? ".gz" : "");
-    profile.export_chrome_trace((std::filesystem::path(dir_name_) / name).string());
+// Now, but later than ever before in this process: two files never share a name, even if the wall clock is set back or two handlers write
+// into one directory.
+std::int64_t next_time_ns() {
+  static std::atomic<std::int64_t> last{0};
+  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+  const std::int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count();
+  std::int64_t before = last.load();
+  while (!last.compare_exchange_weak(before, std::max(before + 1, now))) {
   }
-
- private:
-  // Now, but later than ever before: two traces never share a name, even if the wall clock is set back.
-  std::int64_t next_time_ns() {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    last_time_ns_ = std::max(last_time_ns_ + 1, static_cast<std::int64_t>(std::chrono::nanoseconds(now).count()));
-    return last_time_ns_;
-  }
-
-  std::string dir_name_;
-  std::string worker_name_;
-  bool use_gzip_;
-  std::int64_t last_time_ns_ = 0;
-};
+  return std::max(before + 1, now);
+}
 
 }  // namespace
 
+TraceFiles::TraceFiles(std::string dir_name, std::string worker_name, bool use_gzip)
+    : dir_name_(std::move(dir_name)), worker_name_(std::move(worker_name)), use_gzip_(use_gzip) {}
+
+std::string TraceFiles::next_path() {
+  ensure_directory(dir_name_);
+  if (worker_name_.empty()) worker_name_ = default_worker_name();
+  const std::string name = fmt::format("{}.{}.pt.trace.json{}", worker_name_, next_time_ns(), use_gzip_ ? ".gz" : "");
+  return (std::filesystem::path(dir_name_) / name).string();
+}
+
 TraceReadyCallback tensorboard_trace_handler(std::string dir_name, std::string worker_name, bool use_gzip) {
+  // Shared by the copies that a std::function makes of its target.
   auto files = std::make_shared<TraceFiles>(std::move(dir_name), std::move(worker_name), use_gzip);
-  return [files](Profile& profile) { files->write(profile); };
+  return [files](Profile& profile) { profile.export_chrome_trace(files->next_path()); };
 }
 
 }  // namespace mindtorch::profiler

@@ -20,8 +20,8 @@
 
 #include "mindtorch/analyze/events.h"
 #include "mindtorch/analyze/key_averages.h"
-#include "mindtorch/analyze/tabular.h"
 #include "mindtorch/base/error.h"
+#include "mindtorch/export/tabular/tabular.h"
 #include "mindtorch/trace/builder.h"
 
 namespace mindtorch::analyze {
@@ -212,9 +212,9 @@ class Tool {
   void tabular(bool events, bool json) {
     const KeyAverages averages = key_averages(analysis(), {.group_by_input_shape = true, .group_by_stack_n = 2});
     if (events) {
-      std::cout << (json ? events_json(analysis().events()) : events_csv(analysis().events()));
+      std::cout << (json ? exporter::events_json(analysis().events()) : exporter::events_csv(analysis().events()));
     } else {
-      std::cout << (json ? averages_json(averages) : averages_csv(averages));
+      std::cout << (json ? exporter::averages_json(averages) : exporter::averages_csv(averages));
     }
     std::cout << "\f\n";
   }

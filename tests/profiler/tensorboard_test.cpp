@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <set>
+#include <string>
+
 #include "mindtorch/base/file.h"
 #include "mindtorch/base/text.h"
 #include "tests/profiler/profile_fixture.h"
@@ -44,6 +47,16 @@ TEST_F(TensorboardTest, WithoutANameTheWorkerIsHostAndProcess) {
 TEST_F(TensorboardTest, FilesAreCompressedIfAskedFor) {
   run(tensorboard_trace_handler(folder_ / "log", "w", true), "S");
   EXPECT_THAT(folder_.names("log"), Each(MatchesRegex("w\\.[0-9]+\\.pt\\.trace\\.json\\.gz")));
+}
+
+TEST_F(TensorboardTest, NoPathRepeatsHoweverFastTracesFollowEachOtherAndWhoeverWritesThem) {
+  TraceFiles one(folder_ / "log", "w", false), other(folder_ / "log", "w", false);
+  std::set<std::string> paths;
+  for (int i = 0; i < 500; ++i) {
+    paths.insert(one.next_path());
+    paths.insert(other.next_path());
+  }
+  EXPECT_THAT(paths, SizeIs(1000));
 }
 
 TEST_F(TensorboardTest, NothingIsMadeBeforeATraceIsReady) {

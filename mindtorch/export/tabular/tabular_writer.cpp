@@ -1,9 +1,9 @@
-// The tables of analyze, streamed into files.
+// Averages and events, streamed into files.
 #include "mindtorch/export/tabular/tabular_writer.h"
 
 #include "mindtorch/analyze/analysis.h"
-#include "mindtorch/analyze/tabular.h"
 #include "mindtorch/export/output.h"
+#include "mindtorch/export/tabular/tabular.h"
 
 namespace mindtorch::exporter {
 namespace {
@@ -20,22 +20,22 @@ void write_file(const std::string& path, Write write) {
 
 void write_averages_json(const trace::Recording& recording, const std::string& path) {
   const analyze::KeyAverages averages = analyze::key_averages(analyze::Analysis(recording));
-  write_file(path, [&](const analyze::TextSink& sink) { analyze::write_averages_json(averages, sink); });
+  write_file(path, [&](const TextSink& sink) { exporter::write_averages_json(averages, sink); });
 }
 
 void write_averages_csv(const trace::Recording& recording, const std::string& path) {
   const analyze::KeyAverages averages = analyze::key_averages(analyze::Analysis(recording));
-  write_file(path, [&](const analyze::TextSink& sink) { analyze::write_averages_csv(averages, sink); });
+  write_file(path, [&](const TextSink& sink) { exporter::write_averages_csv(averages, sink); });
 }
 
 void write_events_json(const trace::Recording& recording, const std::string& path) {
   const analyze::Analysis analysis(recording);
-  write_file(path, [&](const analyze::TextSink& sink) { analyze::write_events_json(analysis.events(), sink); });
+  write_file(path, [&](const TextSink& sink) { exporter::write_events_json(analysis.events(), sink); });
 }
 
 void write_events_csv(const trace::Recording& recording, const std::string& path) {
   const analyze::Analysis analysis(recording);
-  write_file(path, [&](const analyze::TextSink& sink) { analyze::write_events_csv(analysis.events(), sink); });
+  write_file(path, [&](const TextSink& sink) { exporter::write_events_csv(analysis.events(), sink); });
 }
 
 }  // namespace mindtorch::exporter

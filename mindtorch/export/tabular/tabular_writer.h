@@ -7,7 +7,7 @@
 
 namespace mindtorch::exporter {
 
-// The averages by name and device. Columns are those of analyze/tabular.h. Throw IoError.
+// The averages by name and device. The columns are those of tabular.h. Throw IoError.
 void write_averages_json(const trace::Recording& recording, const std::string& path);
 void write_averages_csv(const trace::Recording& recording, const std::string& path);
 

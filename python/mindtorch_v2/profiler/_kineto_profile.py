@@ -241,7 +241,4 @@ class _KinetoProfile(_C.Profile):
 
     def export_stacks(self, path: str | os.PathLike, metric: str = "self_cpu_time_total") -> None:
         """Writes "outermost;...;innermost <microseconds>" lines, the input of flame graph tools."""
-        events = EventList._of_events(self._events("exporting stacks"))
-        if not self.with_stack:
-            raise AssertionError("export_stacks() requires with_stack=True")
-        events.export_stacks(path, metric)
+        self._export_stacks(os.fspath(path), metric)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
@@ -86,19 +85,10 @@ def tensorboard_trace_handler(
 
     `worker_name` should differ between the processes of a job; by default it is "<host>_<pid>".
     """
-    import socket
+    files = _C.TraceFiles(os.fspath(dir_name), worker_name or "", use_gzip)
 
     def handler_fn(prof):
-        nonlocal worker_name
-        try:
-            os.makedirs(dir_name, exist_ok=True)
-        except OSError as error:
-            raise RuntimeError(f"Can't create directory: {dir_name}") from error
-        if not worker_name:
-            worker_name = f"{socket.gethostname()}_{os.getpid()}"
-        suffix = ".gz" if use_gzip else ""
-        file_name = f"{worker_name}.{time.time_ns()}.pt.trace.json{suffix}"
-        prof.export_chrome_trace(os.path.join(dir_name, file_name), use_python_export=use_python_export)
+        prof.export_chrome_trace(files.next_path(), use_python_export=use_python_export)
 
     return handler_fn
 

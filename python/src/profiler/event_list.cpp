@@ -11,15 +11,16 @@
 
 #include "mindtorch/analyze/event_names.h"
 #include "mindtorch/analyze/key_averages.h"
+#include "mindtorch/analyze/row_groups.h"
 #include "mindtorch/analyze/stacks.h"
-#include "mindtorch/analyze/tabular.h"
 #include "mindtorch/analyze/units.h"
+#include "mindtorch/export/chrome/list_writer.h"
 #include "mindtorch/export/output.h"
+#include "mindtorch/export/tabular/tabular.h"
 #include "python/src/profiler/average_row.h"
 #include "python/src/profiler/bind_profiler.h"
 #include "python/src/profiler/conversions.h"
 #include "python/src/profiler/event_handle.h"
-#include "python/src/profiler/event_list_trace.h"
 #include "python/src/profiler/event_rows.h"
 #include "python/src/profiler/event_sequence.h"
 #include "python/src/profiler/hand_made_event.h"
@@ -75,7 +76,8 @@ nb::list key_averages(const EventSequence& events, const GroupOptions& options) 
   KeyAverages averages;
   {
     const nb::gil_scoped_release unlocked;
-    averages = events.whole() ? analyze::key_averages(*events.analysis(), options) : group_rows(table_rows(events), options).averages;
+    averages =
+        events.whole() ? analyze::key_averages(*events.analysis(), options) : analyze::group_rows(table_rows(events), options).averages;
   }
   nb::list rows;
   for (analyze::Average& row : averages.rows) rows.append(nb::cast(AverageRow{std::move(row), events.analysis()}));
@@ -83,7 +85,7 @@ nb::list key_averages(const EventSequence& events, const GroupOptions& options) 
 }
 
 nb::list key_averages(nb::handle list, const GroupOptions& options) {
-  Groups groups = group_rows(table_rows(list), options);
+  analyze::RowGroups groups = analyze::group_rows(table_rows(list), options);
   nb::list rows;
   for (std::size_t i = 0; i < groups.averages.rows.size(); ++i) {
     AverageRow row{std::move(groups.averages.rows[i])};
@@ -117,16 +119,16 @@ void export_stacks(nb::handle object, const std::string& path, std::string_view 
 }
 
 void export_list_trace(nb::handle object, const std::string& path, std::string_view device) {
-  ListTrace trace(path);
+  exporter::ListWriter trace(path);
   if (const EventSequence* const events = Rows(object).events()) {
     const nb::gil_scoped_release unlocked;
-    for (std::size_t i = 0; i < events->size(); ++i) trace.add(listed((*events)[i]), device);
+    for (std::size_t i = 0; i < events->size(); ++i) trace.add(exporter::listed((*events)[i]), device);
     trace.commit();
     return;
   }
   for (const nb::handle item : nb::iter(object)) {
     if (nb::isinstance<EventHandle>(item)) {
-      trace.add(listed(nb::cast<const EventHandle&>(item).event), device);
+      trace.add(exporter::listed(nb::cast<const EventHandle&>(item).event), device);
     } else if (is_hand_made(item)) {
       if (const auto event = hand_made_listed(item)) trace.add(*event, device);
     } else {
@@ -178,8 +180,9 @@ void bind_event_rows(nb::module_& module) {
   module.def("demangled", &analyze::demangled, nb::arg("name"));
   module.def("supported_export_stacks_metrics", &stack_metrics);
   module.def("to_json",
-             [](nb::handle rows, const TableContext& c) { return tabular(rows, c, analyze::events_json, analyze::averages_json); });
-  module.def("to_csv", [](nb::handle rows, const TableContext& c) { return tabular(rows, c, analyze::events_csv, analyze::averages_csv); });
+             [](nb::handle rows, const TableContext& c) { return tabular(rows, c, exporter::events_json, exporter::averages_json); });
+  module.def("to_csv",
+             [](nb::handle rows, const TableContext& c) { return tabular(rows, c, exporter::events_csv, exporter::averages_csv); });
 }
 
 }  // namespace mindtorch::python

@@ -3,9 +3,6 @@
 
 #include <nanobind/nanobind.h>
 
-#include <cstddef>
-#include <vector>
-
 #include "mindtorch/analyze/key_averages.h"
 #include "mindtorch/analyze/table.h"
 #include "python/src/profiler/event_sequence.h"
@@ -17,13 +14,5 @@ analyze::TableRows table_rows(const EventSequence& events);
 analyze::TableRows table_rows(nanobind::handle list);
 // All rows at once.
 analyze::KeyAverages as_averages(const analyze::TableRows& rows, const analyze::TableContext& context = {});
-
-// Rows that are one, and the position of the first of each.
-struct Groups {
-  analyze::KeyAverages averages;
-  std::vector<std::size_t> first;
-};
-// torch's grouping, of rows that belong to no recording or only to a part of one.
-Groups group_rows(const analyze::TableRows& rows, const analyze::GroupOptions& options);
 
 }  // namespace mindtorch::python

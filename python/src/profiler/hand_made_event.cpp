@@ -89,18 +89,18 @@ analyze::Average hand_made_row(nb::handle event) {
   return row;
 }
 
-std::optional<ListedEvent> hand_made_listed(nb::handle event) {
+std::optional<exporter::ListedEvent> hand_made_listed(nb::handle event) {
   const nb::object name = event.attr("trace_name");
   if (name.is_none()) return std::nullopt;
   const nb::object range = event.attr("time_range");
   auto thread = std::to_string(nb::cast<std::int64_t>(event.attr("thread")));
   if (is_true(event, "is_remote"))
     thread = json_quoted(fmt::format(" node_id:{}, thread_id:{} ", nb::cast<std::int64_t>(event.attr("node_id")), thread));
-  return ListedEvent{.name = nb::cast<std::string>(name),
-                     .start_us = microseconds(range, "start"),
-                     .duration_us = nb::cast<double>(range.attr("elapsed_us")()),
-                     .thread = std::move(thread),
-                     .kernels = nb::len(nb::object(event.attr("kernels")))};
+  return exporter::ListedEvent{.name = nb::cast<std::string>(name),
+                               .start_us = microseconds(range, "start"),
+                               .duration_us = nb::cast<double>(range.attr("elapsed_us")()),
+                               .thread = std::move(thread),
+                               .kernels = nb::len(nb::object(event.attr("kernels")))};
 }
 
 }  // namespace mindtorch::python

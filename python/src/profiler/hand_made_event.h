@@ -6,15 +6,15 @@
 #include <optional>
 
 #include "mindtorch/analyze/average.h"
-#include "python/src/profiler/event_list_trace.h"
+#include "mindtorch/export/chrome/list_writer.h"
 
 namespace mindtorch::python {
 
 bool is_hand_made(nanobind::handle item);
-// The event as a row of a table, in whole nanoseconds. Throws what its attributes throw, InvalidArgument for shapes that are no list of
-// lists of numbers.
+// The event as a row of a table, in whole nanoseconds. Throws what its attributes throw, and InvalidArgument for shapes that are
+// not a list of lists of numbers.
 analyze::Average hand_made_row(nanobind::handle event);
-// None: it is not to be in a trace.
-std::optional<ListedEvent> hand_made_listed(nanobind::handle event);
+// nullopt if the event is not to be in a trace.
+std::optional<exporter::ListedEvent> hand_made_listed(nanobind::handle event);
 
 }  // namespace mindtorch::python

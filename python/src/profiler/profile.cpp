@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "mindtorch/export/export_trace.h"
+#include "mindtorch/profiler/tensorboard.h"
 #include "mindtorch/profiler/trace_id.h"
 #include "mindtorch/profiler/transition.h"
 #include "python/src/profiler/bind_profiler.h"
@@ -125,6 +126,14 @@ void def_results(Class& type) {
             Profile::write_chrome_trace(*cycle, path);
           },
           nb::arg("path"))
+      .def(
+          "_export_stacks",
+          [](const PythonProfile& self, const std::string& path, std::string_view metric) {
+            const auto analysis = self->checked_stacks_analysis();
+            const nb::gil_scoped_release unlocked;
+            Profile::write_stacks(*analysis, path, metric);
+          },
+          nb::arg("path"), nb::arg("metric"))
       .def("_export_memory_timeline", &export_memory_timeline, nb::arg("path"), nb::arg("device").none())
       .def(
           "_export_trace",
@@ -175,6 +184,9 @@ nb::list transition_calls(nb::handle from, nb::handle to) {
 
 void bind_profile(nb::module_& module) {
   bind_results(module);
+  nb::class_<profiler::TraceFiles>(module, "TraceFiles", "The files of a tensorboard_trace_handler().")
+      .def(nb::init<std::string, std::string, bool>(), nb::arg("dir_name"), nb::arg("worker_name"), nb::arg("use_gzip"))
+      .def("next_path", &profiler::TraceFiles::next_path);
   module.def("random_trace_id", &profiler::random_trace_id);
   module.def("transition_calls", &transition_calls, nb::arg("previous"), nb::arg("current").none());
   Class type(module, "Profile", nb::is_weak_referenceable(), "The state machine of a profile. Use mindtorch_v2.profiler.profile.");

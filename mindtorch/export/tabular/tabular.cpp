@@ -1,17 +1,23 @@
 // JSON and CSV from one list of columns each, so that both always say the same.
-#include "mindtorch/analyze/tabular.h"
+#include "mindtorch/export/tabular/tabular.h"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <optional>
 
-#include "mindtorch/analyze/tabular_text.h"
 #include "mindtorch/base/text.h"
+#include "mindtorch/export/tabular/tabular_text.h"
 #include "mindtorch/trace/text.h"
 
-namespace mindtorch::analyze {
+namespace mindtorch::exporter {
 namespace {
+
+using analyze::Average;
+using analyze::Events;
+using analyze::KeyAverages;
+using analyze::MemorySpan;
+using analyze::shapes_text;
 
 Value texts(const std::vector<std::string>& list) {
   std::string out = "[";
@@ -57,7 +63,7 @@ constexpr auto kAverageColumns = std::to_array<TabularColumn<Average>>({
 
 // An event and what was recorded with it.
 struct EventRow {
-  FunctionEvent event;
+  analyze::FunctionEvent event;
   const trace::RecordedOptions& options;
 };
 
@@ -162,4 +168,4 @@ std::string events_csv(const Events& events) {
   return whole([&](const TextSink& sink) { write_events_csv(events, sink); });
 }
 
-}  // namespace mindtorch::analyze
+}  // namespace mindtorch::exporter

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <variant>
 
-namespace mindtorch::analyze {
+namespace mindtorch::exporter {
 
 // Written as an exact decimal number of microseconds.
 struct Time {
@@ -81,4 +81,4 @@ class PieceWriter {
   std::string piece_;
 };
 
-}  // namespace mindtorch::analyze
+}  // namespace mindtorch::exporter

@@ -1,12 +1,12 @@
-// EventList.export_chrome_trace(): the plain list of events that torch writes for a list, in place of a whole trace.
-#include "python/src/profiler/event_list_trace.h"
+// Chrome traces that are a plain list of events.
+#include "mindtorch/export/chrome/list_writer.h"
 
 #include <fmt/format.h>
 
 #include "mindtorch/base/text.h"
 #include "mindtorch/export/output.h"
 
-namespace mindtorch::python {
+namespace mindtorch::exporter {
 namespace {
 
 std::string event_json(const ListedEvent& event) {
@@ -40,27 +40,27 @@ ListedEvent listed(const analyze::FunctionEvent& event) {
           .kernels = event.kernels().size()};
 }
 
-ListTrace::ListTrace(const std::string& path) : out_(path) { out_.append("["); }
+ListWriter::ListWriter(const std::string& path) : out_(path) { out_.append("["); }
 
-void ListTrace::item(std::string_view json) {
+void ListWriter::item(std::string_view json) {
   if (!first_) out_.append(", ");
   first_ = false;
   out_.append(json);
 }
 
-void ListTrace::add(const ListedEvent& event, std::string_view device) {
+void ListWriter::add(const ListedEvent& event, std::string_view device) {
   item(event_json(event));
   for (std::size_t arrows = event.kernels; arrows > 0; --arrows) item(arrow_json(event, next_arrow_++, device));
 }
 
-void ListTrace::add(const analyze::Average& row, std::int64_t pid) {
+void ListWriter::add(const analyze::Average& row, std::int64_t pid) {
   item(average_json(row, next_start_us_, pid));
   next_start_us_ += row.cpu_time_total();
 }
 
-void ListTrace::commit() {
+void ListWriter::commit() {
   out_.append("]");
   out_.commit();
 }
 
-}  // namespace mindtorch::python
+}  // namespace mindtorch::exporter

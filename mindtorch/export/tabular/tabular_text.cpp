@@ -1,5 +1,5 @@
 // Single values as JSON and as CSV.
-#include "mindtorch/analyze/tabular_text.h"
+#include "mindtorch/export/tabular/tabular_text.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "mindtorch/base/text.h"
 
-namespace mindtorch::analyze {
+namespace mindtorch::exporter {
 namespace {
 
 struct JsonWriter {
@@ -53,4 +53,4 @@ void append_csv(std::string& out, const Value& value) {
   }
 }
 
-}  // namespace mindtorch::analyze
+}  // namespace mindtorch::exporter

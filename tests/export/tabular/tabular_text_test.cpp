@@ -1,11 +1,11 @@
 // Values as JSON and CSV.
-#include "mindtorch/analyze/tabular_text.h"
+#include "mindtorch/export/tabular/tabular_text.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-namespace mindtorch::analyze {
+namespace mindtorch::exporter {
 namespace {
 
 std::string json(const Value& value) {
@@ -57,4 +57,4 @@ TEST(TabularText, ASpreadsheetTakesNoNameForAFormula) {
 TEST(TabularText, ControlCharactersDoNotReachACsvFile) { EXPECT_EQ(csv(std::string("a\x1b\0b", 4)), "a\uFFFD\uFFFDb"); }
 
 }  // namespace
-}  // namespace mindtorch::analyze
+}  // namespace mindtorch::exporter

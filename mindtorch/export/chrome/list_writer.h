@@ -1,4 +1,4 @@
-// ListTrace: a Chrome trace that is only a list of events, as torch writes it for an EventList.
+// ListWriter: a Chrome trace that is only a list of events, as torch writes it for a list of events or averages in place of a recording.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 #include "mindtorch/analyze/function_event.h"
 #include "mindtorch/export/output.h"
 
-namespace mindtorch::python {
+namespace mindtorch::exporter {
 
-// What the list says about an event.
+// What the list says about an event, which may have been made by hand.
 struct ListedEvent {
   std::string name;
   double start_us = 0;
@@ -22,9 +22,9 @@ struct ListedEvent {
 ListedEvent listed(const analyze::FunctionEvent& event);
 
 // Throws IoError; the file appears with commit() or not at all.
-class ListTrace {
+class ListWriter {
  public:
-  explicit ListTrace(const std::string& path);
+  explicit ListWriter(const std::string& path);
   void add(const ListedEvent& event, std::string_view device);  // device: what its arrows point to
   void add(const analyze::Average& row, std::int64_t pid);
   void commit();
@@ -32,10 +32,10 @@ class ListTrace {
  private:
   void item(std::string_view json);
 
-  exporter::Output out_;
+  Output out_;
   bool first_ = true;
   std::size_t next_arrow_ = 0;
   double next_start_us_ = 0;
 };
 
-}  // namespace mindtorch::python
+}  // namespace mindtorch::exporter

@@ -1,5 +1,5 @@
 // JSON and CSV of averages and events. Read back by Python's own json and csv in test_tabular.py.
-#include "mindtorch/analyze/tabular.h"
+#include "mindtorch/export/tabular/tabular.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,12 @@
 #include "mindtorch/base/text.h"
 #include "tests/analyze/recordings.h"
 
-namespace mindtorch::analyze {
+namespace mindtorch::exporter {
 namespace {
 
+using analyze::Analysis;
+using analyze::key_averages;
+using analyze::Maker;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -89,4 +92,4 @@ TEST(Tabular, AnEmptyRecordingIsStillWellFormed) {
 }
 
 }  // namespace
-}  // namespace mindtorch::analyze
+}  // namespace mindtorch::exporter

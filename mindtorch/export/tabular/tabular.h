@@ -10,24 +10,24 @@
 #include "mindtorch/analyze/events.h"
 #include "mindtorch/analyze/key_averages.h"
 
-namespace mindtorch::analyze {
+namespace mindtorch::exporter {
 
 // Receives the text in pieces of some tens of kilobytes; a million events need no more memory than one piece.
 using TextSink = std::function<void(std::string_view)>;
 
 // One object: {"rows": [...], "total": {...}, "losses": [...]}.
-void write_averages_json(const KeyAverages& averages, const TextSink& sink);
-// One line a row below a line of column names.
-void write_averages_csv(const KeyAverages& averages, const TextSink& sink);
+void write_averages_json(const analyze::KeyAverages& averages, const TextSink& sink);
+// One line per row, below a line of column names.
+void write_averages_csv(const analyze::KeyAverages& averages, const TextSink& sink);
 
 // One object: {"events": [...], "losses": [...]}. Shapes, stacks, memory and FLOPs are there only if they were recorded.
-void write_events_json(const Events& events, const TextSink& sink);
-void write_events_csv(const Events& events, const TextSink& sink);
+void write_events_json(const analyze::Events& events, const TextSink& sink);
+void write_events_csv(const analyze::Events& events, const TextSink& sink);
 
 // The same, whole.
-std::string averages_json(const KeyAverages& averages);
-std::string averages_csv(const KeyAverages& averages);
-std::string events_json(const Events& events);
-std::string events_csv(const Events& events);
+std::string averages_json(const analyze::KeyAverages& averages);
+std::string averages_csv(const analyze::KeyAverages& averages);
+std::string events_json(const analyze::Events& events);
+std::string events_csv(const analyze::Events& events);
 
-}  // namespace mindtorch::analyze
+}  // namespace mindtorch::exporter
