@@ -38,18 +38,18 @@ class LargePagesTest : public testing::Test {
   char* begin_;
 };
 
-TEST_F(LargePagesTest, the_kernel_is_told_about_large_memory) {
+TEST_F(LargePagesTest, TheKernelIsToldAboutLargeMemory) {
   if (::madvise(begin_, 0, MADV_HUGEPAGE) != 0 || flags_of(begin_).empty()) GTEST_SKIP() << "the kernel has no large pages";
   prefer_large_pages(begin_, kLarge);
   EXPECT_THAT(flags_of(begin_ + kLarge / 2), testing::HasSubstr(" hg"));
 }
 
-TEST_F(LargePagesTest, small_memory_is_left_alone) {
+TEST_F(LargePagesTest, SmallMemoryIsLeftAlone) {
   prefer_large_pages(begin_, 1 << 20);
   EXPECT_THAT(flags_of(begin_), testing::Not(testing::HasSubstr(" hg")));
 }
 
-TEST_F(LargePagesTest, what_is_written_stays) {
+TEST_F(LargePagesTest, WhatIsWrittenStays) {
   std::vector<std::uint32_t> column(kLarge / sizeof(std::uint32_t), 7);
   prefer_large_pages(column);
   EXPECT_EQ(std::count(column.begin(), column.end(), 7u), static_cast<std::ptrdiff_t>(column.size()));

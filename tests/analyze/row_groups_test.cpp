@@ -33,20 +33,20 @@ std::vector<std::string> texts(const RowGroups& groups) {
   return lines;
 }
 
-TEST(RowGroups, rows_of_one_name_become_one_in_the_order_of_their_first) {
+TEST(RowGroups, RowsOfOneNameBecomeOneInTheOrderOfTheirFirst) {
   const RowGroups groups = groups_of({row("b", 1), row("a", 2), row("b", 4)});
   EXPECT_THAT(texts(groups), ElementsAre("b 2 5", "a 1 2"));
   EXPECT_THAT(groups.first, ElementsAre(0, 1));
 }
 
-TEST(RowGroups, what_was_not_asked_for_is_not_kept) {
+TEST(RowGroups, WhatWasNotAskedForIsNotKept) {
   const Average merged = groups_of({row("a", 1), row("a", 2)}).averages.rows.at(0);
   EXPECT_FALSE(merged.input_shapes.has_value());
   EXPECT_TRUE(merged.stack.empty());
   EXPECT_TRUE(merged.overload_name.empty());
 }
 
-TEST(RowGroups, shapes_stacks_and_overloads_split_rows_if_asked) {
+TEST(RowGroups, ShapesStacksAndOverloadsSplitRowsIfAsked) {
   EXPECT_THAT(texts(groups_of({row("a", 1), row("a", 2)}, {.group_by_input_shape = true})), ElementsAre("a 1 1", "a 1 2"));
   std::vector<Average> rows{row("a", 1), row("a", 2)};
   rows[1].stack = {"inner", "elsewhere"};
@@ -56,7 +56,7 @@ TEST(RowGroups, shapes_stacks_and_overloads_split_rows_if_asked) {
   EXPECT_THAT(texts(groups_of(rows, {.group_by_overload_name = true})), ElementsAre("a 1 1", "a 1 2"));
 }
 
-TEST(RowGroups, annotations_and_devices_are_rows_of_their_own) {
+TEST(RowGroups, AnnotationsAndDevicesAreRowsOfTheirOwn) {
   std::vector<Average> rows{row("a", 1), row("a", 2), row("a", 4)};
   rows[1].is_user_annotation = true;
   rows[2].device_type = trace::DeviceType::kCuda;

@@ -10,7 +10,7 @@
 namespace mindtorch::exporter {
 namespace {
 
-TEST(ListWriter, an_event_and_an_arrow_for_each_kernel) {
+TEST(ListWriter, AnEventAndAnArrowForEachKernel) {
   const tests::TemporaryFolder folder;
   ListWriter writer(folder / "t.json");
   writer.add({.name = "a \"b\"", .start_us = 1.5, .duration_us = 2, .thread = "7", .kernels = 2}, "cuda");
@@ -21,7 +21,7 @@ TEST(ListWriter, an_event_and_an_arrow_for_each_kernel) {
             R"({"name": "a \"b\"", "ph": "s", "ts": 1.500, "tid": 7, "pid": "CPU functions", "id": 1, "cat": "cpu_to_cuda", "args": {}}])");
 }
 
-TEST(ListWriter, averages_lie_one_after_the_other) {
+TEST(ListWriter, AveragesLieOneAfterTheOther) {
   const tests::TemporaryFolder folder;
   analyze::Average row;
   row.key = "mm";
@@ -36,7 +36,7 @@ TEST(ListWriter, averages_lie_one_after_the_other) {
   EXPECT_THAT(text, testing::HasSubstr(R"("ts": 5.000, "dur": 5.000, "tid": 0, "pid": 42, "args": {"count": 3)"));
 }
 
-TEST(ListWriter, without_commit_there_is_no_file) {
+TEST(ListWriter, WithoutCommitThereIsNoFile) {
   const tests::TemporaryFolder folder;
   { ListWriter writer(folder / "t.json"); }
   EXPECT_THAT(folder.names(), testing::IsEmpty());
