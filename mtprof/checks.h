@@ -1,4 +1,4 @@
-// What can be wrong in a trace although it can be read.
+// Checks of traces that can be read but may still be wrong.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace mindtorch::mtprof {
 struct Check {
   std::string_view name;
   std::string_view rule;       // what must hold
-  std::uint64_t findings = 0;  // where it does not
-  std::string first;           // the first of them, in words
+  std::uint64_t findings = 0;  // how often it does not hold
+  std::string first;           // the first finding, in words
 };
 
 // All checks, those without findings too: whole file, nesting, causality, launches, ids, window, flows, steps.

@@ -1,4 +1,4 @@
-// The commands of mtprof. Each adds its options to the program and sets what is to be done when it was chosen.
+// The commands of mtprof. Each function adds a command with its options to the program, and sets the function that runs it.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@ class App;
 
 namespace mindtorch::mtprof {
 
-// What a command returns: 0 all well, 1 something was found or failed.
+// Runs a command. Returns the exit status: 0 if all is well, 1 if something was found or failed.
 using Run = std::function<int()>;
 
 void add_table(CLI::App& program, Run& run);

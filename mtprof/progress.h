@@ -8,8 +8,8 @@
 
 namespace mindtorch::mtprof {
 
-// From construction to destruction: after half a second, and only if stderr is a terminal, shows what is going on and for how long. Leaves
-// no trace on the screen.
+// Shows what the program does and for how long, from half a second after construction until destruction, if stderr is a terminal. The line
+// is removed at the end.
 class Progress {
  public:
   explicit Progress(std::string what);

@@ -1,4 +1,4 @@
-// Guessing what a block of memory is for, from when and where it was allocated and freed.
+// Guesses the purpose of a block of memory from the times and places of its allocation and release.
 //
 //   temporary        freed before the outermost op that allocated it returned, or inside the same optimizer step
 //   optimizer state  allocated in a scope "Optimizer.step#...", outlives it
@@ -30,7 +30,7 @@ class MemoryCategories {
     std::int64_t start_ns;
     std::int64_t end_ns;
   };
-  // What a node runs in.
+  // The events around a node.
   struct Context {
     EventIndex outermost_op = kNoEvent;  // below any scope or autograd node
     EventIndex optimizer_step = kNoEvent;

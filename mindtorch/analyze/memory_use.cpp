@@ -30,7 +30,7 @@ MemoryUse::MemoryUse(const trace::Recording& recording, const EventTree& tree) {
     if (tree.is_node(i) && tree.parent(i) != kNoEvent) total_[tree.parent(i)] += total_[i];
   }
   for (std::uint32_t r = 0; r < recording.memory.size(); ++r) {
-    // What is reported at the start or before it is what existed already.
+    // Reports at the start or before it describe memory that existed before the recording.
     if (node_of_report_[r] == kNoEvent && recording.memory.time_ns[r] > recording.clock.start_ns) outside_.push_back(r);
   }
 }

@@ -1,4 +1,4 @@
-// TableSurvey: what has to be known of all rows before the first line of a table is written.
+// TableSurvey: the properties of all rows that must be known before the first line of a table is written.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,15 @@ struct TableSurvey {
   std::size_t longest_frame = 0;
   std::int64_t smallest_flops = 0;  // of those above 0
   std::int64_t self_cpu_ns = 0;
-  // Work on devices; the spans of annotations are none. Host rows of torch's legacy profiler stand for the device work they launched.
+  // The sum of device work, without the spans of annotations. Host rows of torch's legacy profiler count as the device work that they
+  // launched.
   std::int64_t self_device_ns = 0;
   std::int64_t calls = 0;
 
   void add(const Average& row);
 };
 
-// torch's width of a column of text: room for the longest, up to the limit if there is one. Throws InvalidArgument if that is negative.
+// torch's width of a text column: that of the longest text, up to the limit. Throws InvalidArgument if the limit is negative.
 std::size_t column_width(std::size_t longest, const std::optional<std::int64_t>& limit);
 
 }  // namespace mindtorch::analyze

@@ -1,5 +1,4 @@
-// JSON written by hand into memory that is known to be large enough: literals and digits, nothing else. What an exporter does a million
-// times.
+// Writes literals and digits of JSON into memory that is known to be large enough. Exporters do so a million times per file.
 #pragma once
 
 #include <array>
@@ -50,7 +49,7 @@ void append_key(std::string& out) {
   out.append(kNextKey<Name>.data(), kNextKey<Name>.size());
 }
 
-// A position in a buffer. Every call writes and moves on; nothing is checked: the caller reserves for the longest text it can write.
+// A position in a buffer. Every call writes and advances it. Nothing is checked: the caller reserves memory for the longest possible text.
 class JsonCursor {
  public:
   static constexpr std::size_t kMaxNumber = 21;  // characters of the longest integer

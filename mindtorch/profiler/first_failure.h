@@ -22,7 +22,7 @@ class FirstFailure {
   void rethrow_if_any() const {
     if (first_) std::rethrow_exception(first_);
   }
-  // What the exception says; empty without one.
+  // The text of the exception; empty without one.
   std::string text() const {
     try {
       rethrow_if_any();

@@ -22,7 +22,7 @@ std::string_view action_name(ProfilerAction action) {
 ProfilerAction CyclicSchedule::operator()(std::int64_t step) const {
   if (step < 0) throw AssertionFailed(fmt::format("Step must be non-negative. Got {}.", step));
   if (step < options_.skip_first) return ProfilerAction::kNone;
-  // Unsigned, so that a wait of "for ever" (the largest integer) adds up without overflow.
+  // Unsigned, so that an endless wait (the largest integer) can be added without overflow.
   const auto wait = static_cast<std::uint64_t>(options_.wait);
   const std::uint64_t first_active = wait + static_cast<std::uint64_t>(options_.warmup);
   const std::uint64_t cycle = first_active + static_cast<std::uint64_t>(options_.active);

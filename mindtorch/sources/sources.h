@@ -1,4 +1,4 @@
-// The sources there are: the one list of who can watch a device.
+// The list of all sources.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace mindtorch::sources {
 
-// In the order in which they are tried for their device. They live as long as the process, whether their device is there or not: probe()
-// tells.
+// In the order in which they are tried for their device. They exist until the process ends, whether their device is present or not; probe()
+// tells whether it is.
 std::vector<record::ActivitySource*> all_sources();
 
 }  // namespace mindtorch::sources

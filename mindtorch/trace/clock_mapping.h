@@ -1,4 +1,4 @@
-// How ticks of a recorder's clock become nanoseconds of the timeline: a straight line, exact over days.
+// ClockMapping: converts ticks of a clock to nanoseconds of the timeline by a straight line that is exact over days.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,11 @@ struct ClockMapping {
 // Times of a mapped clock lie within this distance of timeline zero (73 years), so that sums of two never overflow.
 inline constexpr std::int64_t kFarthestNs = std::int64_t{1} << 61;
 
-// True if the rate is one a clock can have (a tick a femtosecond to a tick in 18 minutes) and ns0 is within kFarthestNs.
+// True if a clock can have this rate (between one tick per femtosecond and one tick in 18 minutes) and ns0 is within kFarthestNs.
 bool is_valid(const ClockMapping& mapping);
 
-// A valid mapping, ready for many ticks. Integer arithmetic on the full 53 bits of the rate: no tick loses its nanosecond.
+// A valid mapping that is prepared for many ticks. It uses integer arithmetic on the full 53 bits of the rate, so that no nanosecond is
+// lost.
 class TickLine {
  public:
   explicit TickLine(const ClockMapping& mapping);

@@ -1,4 +1,4 @@
-// Columns of any number type to and from bytes, through one work space of 64-bit numbers.
+// Converts columns of any number type to and from bytes, through one work space of 64-bit numbers.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 
 namespace mindtorch::trace {
 
-// Keeps its work space: use one for many columns.
+// It keeps its work space, so use one object for many columns.
 class ColumnCodec {
  public:
   template <class T>

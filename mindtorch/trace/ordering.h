@@ -1,5 +1,5 @@
-// For makers of a Recording: room for its rows, and bringing rows that came in any order into the order its invariants ask for. Nothing is
-// moved that lies right already.
+// Helpers for code that makes a Recording: they reserve memory for its rows, and sort rows into the order that its invariants require. Rows
+// that are in order are not moved.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace mindtorch::trace {
 
-// Room for so many events in every column.
+// Reserves memory for so many events in every column.
 void reserve(EventColumns& columns, std::size_t events);
 
 // Groups events by track and sorts each track by start, longer first, else as they came. Sets first_event and event_count of the tracks and
@@ -20,7 +20,7 @@ std::vector<EventIndex> order_events(Recording& recording, std::span<const Track
 // Sorts memory events, tags and step marks by time; those of equal time stay as they came.
 void order_marks(Recording& recording);
 
-// What two rows of one event become: the last of them, one row, or still two rows (which a Recording may not have).
+// What becomes of two rows of one event: only the last one, one joined row, or still two rows (which a Recording must not have).
 enum class SameEvent { kLastRow, kJoinedRows, kSeparateRows };
 
 // Sorts the rows of a side table by event; those of one event stay in the order they came.

@@ -1,4 +1,4 @@
-// Piece: a run of events of one track as one chunk holds them, and how it is packed.
+// Piece: a run of events of one track that one chunk contains, and how it is packed.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace mindtorch::trace {
 
-// What the times of a piece are: save() writes nanoseconds, a spilling session writes ticks and maps them when it is read.
+// The unit of the times in a piece. save() writes nanoseconds; a spilling session writes ticks, which the reader converts.
 enum class TimeUnit : std::uint8_t { kNanoseconds = 0, kTicks = 1 };
 void encode_unit(TimeUnit unit, ByteWriter& out);
 TimeUnit decode_unit(ByteReader& in, bool has_clock);  // Malformed if they are ticks and there is no clock to map them
@@ -19,7 +19,7 @@ TimeUnit decode_unit(ByteReader& in, bool has_clock);  // Malformed if they are 
 // The duration of an event that was open when its piece was written. A PatchedEnd may close it later.
 inline constexpr std::int64_t kStillOpen = -1;
 
-// At most so many events make a piece: what a reader has to be ready for.
+// The largest number of events in a piece, which a reader must be able to handle.
 inline constexpr std::size_t kMaxPieceEvents = std::size_t{1} << 20;
 
 // A view; columns are of equal length.
@@ -42,7 +42,7 @@ struct Piece {
   std::size_t size() const { return start.size(); }
 };
 
-// Where a piece that was read lies: rows [first_row, first_row + rows) of the columns.
+// The position of a piece that was read: rows [first_row, first_row + rows) of the columns.
 struct PieceRows {
   TrackId track = 0;
   std::uint64_t first_ordinal = 0;
@@ -51,26 +51,26 @@ struct PieceRows {
   std::size_t rows = 0;
 };
 
-// How many events a track has by the word of a packed piece: it ends with that many. For readers that cannot decode it.
+// The number of events that a track has at the end of a packed piece. Readers use it if they cannot decode the piece.
 struct PieceExtent {
   TrackId track = 0;
   std::uint64_t events = 0;
 };
 PieceExtent decode_extent(ByteReader& in);  // throws Malformed
 
-// What a reader knows besides the Recording so far.
+// What a reader knows besides the part of the Recording that it has read.
 struct PieceContext {
   bool has_clock = false;    // ticks can be mapped
   bool newer_minor = false;  // kinds we do not know are read as scopes
 };
 
-// Packs and unpacks pieces; keeps its work space, so use one for many.
+// Packs and unpacks pieces. It keeps its work space, so use one object for many pieces.
 class PieceCodec {
  public:
-  // Throws InvalidArgument if the piece is too large, inconsistent, or refers to what is not known.
+  // Throws InvalidArgument if the piece is too large or inconsistent, or if it refers to unknown names, tracks or stacks.
   void encode(const Piece& piece, KnownIds known, ByteWriter& out);
   // Appends the piece to the columns and side tables of `into`, whose names, tracks and stacks it refers to. Times and open durations stay
-  // as they are in the file. Throws Malformed, `into` unchanged.
+  // as they are in the file. Throws Malformed, and then leaves `into` unchanged.
   PieceRows decode(ByteReader& in, PieceContext context, Recording& into);
 
   // Rows [first, first + count) of memory events.

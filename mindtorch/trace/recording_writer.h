@@ -1,5 +1,5 @@
-// RecordingWriter: a recording written bit by bit. save() writes a whole one through it; a spilling session appends sealed pieces while
-// recording goes on and may be killed at any moment: what was written until then is readable.
+// RecordingWriter: writes a recording in parts. save() writes a whole recording with it. A spilling session appends sealed pieces while
+// recording goes on; if it is killed, everything that was written before is readable.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@
 
 namespace mindtorch::trace {
 
-// All calls from one thread at a time; each makes one write() of one chunk (names and stacks: one for every few MB). What a call refers to
-// (names, tracks, stacks, and for ticks a clock) must have been added before. Wrong arguments throw InvalidArgument. IoError means that the
-// last chunk did not make it into the file, which is otherwise unharmed: the call may be repeated.
+// Calls come from one thread at a time. Each makes one write() of one chunk (names and stacks: one for every few MB). Names, tracks and
+// stacks that a call refers to must have been added before, and for ticks a clock. Wrong arguments throw InvalidArgument. IoError means
+// that the last chunk was not written. The file is then still valid, and the call may be repeated.
 class RecordingWriter {
  public:
   // `fd` must be at the start of an empty file and outlive the writer; `path` is for errors.
@@ -27,7 +27,7 @@ class RecordingWriter {
   // Names first_id, first_id + 1, ...; those written before are skipped, so that a caller may hand over all it has. Name 0 is always "".
   void add_names(NameId first_id, std::span<const std::string_view> names);
   NameId name_count() const noexcept { return static_cast<NameId>(names_); }
-  // A new track has the id track_count(). Adding one again replaces what was said about it. event_count may be 0, for unknown.
+  // A new track has the id track_count(). Adding a track again replaces it. event_count may be 0, which means unknown.
   void add_track(TrackId id, const Track& track);
   TrackId track_count() const noexcept { return static_cast<TrackId>(tracks_); }
   // Frames and stacks of `stacks` that have not been written yet.
@@ -41,7 +41,7 @@ class RecordingWriter {
   void add_memory(const MemoryColumns& memory, std::size_t first, std::size_t count, TimeUnit unit);
   void add_tags(std::span<const MemoryTag> tags, TimeUnit unit);
   void add_steps(std::span<const StepMark> steps, TimeUnit unit);
-  // Ends of events that were open in their piece. What stays open is read as unfinished and counted as such.
+  // The ends of events that were open in their piece. Events that stay open are read as unfinished and counted.
   void add_patches(std::span<const PatchedEnd> patches);
 
   // Options, metadata, losses, memory baselines, clock and trace id of `recording`. May be called again: the last one counts.

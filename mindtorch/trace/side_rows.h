@@ -1,4 +1,4 @@
-// Rows of a side table in a file: each distinct row once, as most ops are called with the arguments of the step before.
+// Rows of a side table in a file. Each distinct row is stored once, because most ops have the same arguments in every step.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace mindtorch::trace {
 
-// At most so many values of one side table go into a piece: what a reader has to be ready for.
+// The largest number of values of one side table in a piece, which a reader must be able to handle.
 inline constexpr std::size_t kMaxPieceValues = std::size_t{1} << 25;
 
 // The first row that is of `event` or a later one. O(log rows).
@@ -38,14 +38,14 @@ struct SideRows {
   std::uint64_t value_count() const { return events.empty() ? 0 : offsets[events.size()] - offsets[0]; }  // of all rows together
 };
 
-// How many of each there are: what ids must stay below.
+// The number of known names, tracks and stacks. All ids must be below it.
 struct KnownIds {
   std::size_t names = 0;
   std::size_t stacks = 0;
 };
 
 // The rows of `events` events from first_event on; a row of event k is written as one of event k - first_event. Throws InvalidArgument if a
-// row is of none of them, refers to what is not known, or if there are more than kMaxPieceValues values.
+// row belongs to another event or refers to an unknown id, or if there are more than kMaxPieceValues values.
 template <class T>
 void encode_rows(const SideRows<T>& rows, EventIndex first_event, std::size_t events, KnownIds known, ColumnCodec& columns,
                  ByteWriter& out);

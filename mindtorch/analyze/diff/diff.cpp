@@ -75,7 +75,7 @@ class Matching {
   void match_where(WorkChange change, IsSame is_same) {
     for (const WorkRow*& row : gone_) {
       const auto fits = [&](const WorkRow* other) { return other != nullptr && is_same(*row, *other); };
-      if (std::ranges::count_if(new_, fits) != 1) continue;  // none, or nobody can tell which
+      if (std::ranges::count_if(new_, fits) != 1) continue;  // no candidate, or more than one
       const auto found = std::ranges::find_if(new_, fits);
       const auto rivals = [&](const WorkRow* other) { return other != nullptr && is_same(*other, **found); };
       if (std::ranges::count_if(gone_, rivals) != 1) continue;

@@ -10,7 +10,7 @@
 
 namespace mindtorch::torch_bridge {
 
-// Held for a few nanoseconds and seldom wanted by two threads: cheaper than a std::mutex, of which every block would pay for two.
+// A spin lock that is held for a few nanoseconds and rarely contended. It is cheaper than a std::mutex, which every block would lock twice.
 class ShortLock {
  public:
   void lock() noexcept {
@@ -22,12 +22,12 @@ class ShortLock {
   std::atomic<bool> taken_{false};
 };
 
-// Split into parts with a lock each, so that threads seldom meet; in a part, open addressing with linear probing.
+// The table is split into parts with one lock each, so that threads rarely wait. Each part uses open addressing with linear probing.
 class AllocationTable {
  public:
-  // False if there is no memory for it. An address that is known already takes the new size.
+  // False if there is no memory for it. A known address gets the new size.
   bool insert(const void* address, std::size_t bytes) noexcept;
-  // The size, and the address is unknown from then on; 0 if it was unknown.
+  // Removes the address and returns its size; 0 if it was unknown.
   std::size_t remove(const void* address) noexcept;
 
   // For fork(): a child must not find a lock taken by a thread that it does not have.

@@ -6,16 +6,16 @@
 namespace mindtorch::torch_bridge {
 namespace {
 
-constinit BridgeThread nobody;
+constinit BridgeThread no_thread;
 
 // Ops that thread-local destructors run after it has ended are not recorded.
 struct OwnedThread : BridgeThread {
-  ~OwnedThread() { bridge_thread = &nobody; }
+  ~OwnedThread() { bridge_thread = &no_thread; }
 };
 
 }  // namespace
 
-constinit thread_local BridgeThread* bridge_thread = &nobody;
+constinit thread_local BridgeThread* bridge_thread = &no_thread;
 
 BridgeThread* BridgeThread::current() noexcept {
   BridgeThread* thread = ThreadOwned<OwnedThread>::get();

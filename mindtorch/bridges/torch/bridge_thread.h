@@ -1,4 +1,5 @@
-// What the bridge keeps for each thread that runs ops: its open ops, the cache of names, the node being evaluated. Needs nothing of torch.
+// The state that the bridge keeps for each thread that runs ops: open ops, the cache of names, the node being evaluated. It does not use
+// torch.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 namespace mindtorch::torch_bridge {
 
 struct BridgeThread {
-  // Makes it if there is none. Null on a thread that is about to end, or out of memory.
+  // Creates the state if it does not exist. Null on a thread that is about to end, or without memory.
   static BridgeThread* current() noexcept;
 
   std::uint64_t state = ~std::uint64_t{0};  // of the session that this thread has joined; never 0
@@ -21,7 +22,7 @@ struct BridgeThread {
   OpNameCache names;
 };
 
-// One that has joined no session before the thread's first op and after its end.
+// Before the thread's first op and after its end, it refers to a shared state that never joins a session.
 extern constinit thread_local BridgeThread* bridge_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 }  // namespace mindtorch::torch_bridge

@@ -67,8 +67,8 @@ class WatchedAllocator final : public c10::Allocator {
 WatchedAllocator* watched = nullptr;  // made once and never deleted: storages refer to it
 std::uint8_t priority = 0;
 
-// Torch lets an allocator be replaced by one of the same or a higher priority: finds the present priority, so that nobody who comes later
-// is kept out.
+// Torch allows an allocator to be replaced by one of the same or a higher priority. This finds the current priority, so that no later
+// caller is kept out.
 bool replace_allocator(c10::Allocator* by) noexcept {
   for (int p = 0; p <= std::numeric_limits<std::uint8_t>::max(); ++p) {
     priority = static_cast<std::uint8_t>(p);

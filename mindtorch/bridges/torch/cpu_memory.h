@@ -3,11 +3,11 @@
 
 namespace mindtorch::torch_bridge {
 
-// Puts an allocator in front of torch's own that reports what goes through it to the recorder. Memory comes from and goes back to torch's
-// own allocator as before. Null, or why it is not possible (a text that lives as long as the process).
+// Installs an allocator that reports allocations and frees to the recorder and calls torch's own allocator for the memory. Returns null, or
+// the reason of a failure (a static string).
 const char* watch_cpu_memory() noexcept;
 
-// Puts torch's own back. Memory handed out meanwhile goes back to it whenever it is freed.
+// Restores torch's own allocator. Memory that was allocated meanwhile is returned to it when it is freed.
 void unwatch_cpu_memory() noexcept;
 
 }  // namespace mindtorch::torch_bridge

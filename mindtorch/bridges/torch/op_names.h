@@ -1,4 +1,4 @@
-// Names of ops as ids: a cache of one thread. Needs nothing of torch.
+// A cache of one thread from names of ops to their ids. It does not use torch.
 #pragma once
 
 #include <array>
@@ -16,11 +16,11 @@ struct OpName {
   bool is_aten = false;        // aten::..., called through its schema: never with keyword values of the caller's
 };
 
-// The name of an operator lives in its schema: its address finds it, and the text is not read. Other names are copies that come at any
-// address and are found by their text.
+// The name of an operator is stored in its schema, so its address identifies it and the text is not read. Other names are copies at any
+// address; they are looked up by their text.
 class OpNameCache {
  public:
-  // Null if the address is not remembered, or was pushed out by others.
+  // Null if the address was not added or was evicted by others.
   const OpName* at_address(const char* name) const noexcept {
     const Group& group = by_address_[group_index(name)];
     if (group[0].address == name) [[likely]]

@@ -1,4 +1,4 @@
-// The operators that are registered with torch, as far as their names go.
+// The names of the operators that are registered with torch.
 #pragma once
 
 #include <ATen/record_function.h>
@@ -8,13 +8,13 @@
 
 namespace mindtorch::torch_bridge {
 
-// Grows whenever an operator is removed; from then on the text of another one may lie where its name lay.
+// Increases whenever an operator is removed. From then on, another name may be stored at the address of its name.
 extern std::atomic<std::uint32_t> operators_removed __attribute__((visibility("hidden")));
 
-// Begins to count in operators_removed. Once.
+// Starts to count in operators_removed. Called once.
 void watch_operators();
 
-// Whether the name of the op is the text in the schema of a registered operator, which stays where it is until the operator is removed.
+// Whether the name of the op is the text in the schema of a registered operator. Its address is valid until the operator is removed.
 bool is_named_by_schema(const at::RecordFunction& fn);
 
 }  // namespace mindtorch::torch_bridge

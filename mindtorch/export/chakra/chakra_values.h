@@ -1,4 +1,4 @@
-// Arguments of ops as the Chakra schema has them: values, shapes, types and strides, one item an argument.
+// Arguments of ops in the Chakra schema: values, shapes, types and strides, one item per argument.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct ValueLists {
   std::string values, shapes, types, strides;
 };
 
-// Appends the arguments of a row of Recording::inputs. Tensors are [tensor id, storage id, offset, elements, bytes an element, device]; the
-// ids and the offset are 0, as a recording does not know which tensor it was.
+// Appends the arguments of a row of Recording::inputs. Tensors are [tensor id, storage id, offset, elements, bytes per element, device].
+// The ids and the offset are 0, because a recording does not contain the identity of tensors.
 void append_inputs(std::span<const std::int64_t> words, const std::vector<std::string>& names, trace::Device device, ValueLists& lists);
 
 // Appends one text.

@@ -1,4 +1,5 @@
-// Chakra execution traces (schema 1.1.1-chakra.0.0.4), as torch's ExecutionTraceObserver writes them: what was called, by whom, with what.
+// Chakra execution traces (schema 1.1.1-chakra.0.0.4), as torch's ExecutionTraceObserver writes them: calls with their callers and
+// arguments.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace mindtorch::exporter {
 
-// A stretch of the recording's timeline, in nanoseconds.
+// A part of the recording's timeline, in nanoseconds.
 struct TimeWindow {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;

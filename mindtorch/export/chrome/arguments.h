@@ -10,7 +10,7 @@
 
 namespace mindtorch::exporter::chrome {
 
-// Asked for events in increasing order, so that each side table is walked once.
+// Events must be asked for in increasing order, so that each side table is read once.
 class EventArguments {
  public:
   explicit EventArguments(const analyze::Analysis& analysis);
@@ -42,7 +42,7 @@ class EventArguments {
   std::size_t next_input_ = 0, next_stack_ = 0, next_attribute_ = 0;
 };
 
-// The kind an event is taken for by readers that know only category, name and link; written as an argument where it is wrong.
+// The kind that readers derive from the category, the name and the link of an event. If it is wrong, the kind is written as an argument.
 bool needs_kind(const trace::Recording& recording, trace::EventIndex event);
 
 }  // namespace mindtorch::exporter::chrome

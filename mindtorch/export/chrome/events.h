@@ -15,7 +15,7 @@
 
 namespace mindtorch::exporter::chrome {
 
-// Each element is followed by a comma and a newline: something must come after the last.
+// Each element is followed by a comma and a newline, so another element must follow the last one.
 class EventsWriter {
  public:
   // `offset_ns` is added to times of the recording; `layout` must outlive this.

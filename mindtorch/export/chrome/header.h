@@ -1,4 +1,5 @@
-// What stands before "traceEvents" in a Chrome trace: torch's keys, the user's metadata, and one object with what torch has no key for.
+// The part of a Chrome trace before "traceEvents": torch's keys, the user's metadata, and one object with everything that has no key in
+// torch.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +11,11 @@
 
 namespace mindtorch::exporter::chrome {
 
-// Unix time that "ts" counts from: the start of a period of about three months, as in torch, so that traces of many ranks line up without
-// looking, and a double still holds every nanosecond.
+// The Unix time that "ts" is relative to: the start of a period of about three months, as in torch. Traces of many ranks then have the same
+// base, and a double still represents every nanosecond.
 std::int64_t base_time_ns(const trace::Recording& recording);
 
-// From the opening brace up to and including `"traceEvents": [`. One key a line: some readers look for keys line by line.
+// From the opening brace up to and including `"traceEvents": [`. There is one key per line, because some readers search line by line.
 std::string header_text(const trace::Recording& recording, const Layout& layout, bool devices_known);
 
 // `json` with a blank after each colon and comma between values; Holistic Trace Analysis finds the rank only as `"rank": 3`.

@@ -20,7 +20,7 @@ class CallPaths {
   struct Path {
     Id above;  // smaller than the path's own id
     Frame frame;
-    std::uint32_t depth;     // 1: outermost; 0: the root, which is no call
+    std::uint32_t depth;     // 1: outermost; 0: the root, which is not a call
     std::int64_t weight_ns;  // at the end of the path, without what lies below it
   };
 

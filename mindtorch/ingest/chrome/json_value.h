@@ -29,7 +29,7 @@ inline simdjson::error_code raw_text(simdjson::ondemand::value value, std::strin
   return error;
 }
 
-// Calls read_item(value, index) for each item; what is no list is left out.
+// Calls read_item(value, index) for each item. A value that is not a list is ignored.
 template <class ReadItem>
 simdjson::error_code for_each_item(simdjson::ondemand::value value, ReadItem read_item) {
   simdjson::ondemand::array list;

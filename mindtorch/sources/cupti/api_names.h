@@ -1,4 +1,4 @@
-// What the source needs to know about the functions of the CUDA runtime and driver, by the numbers that CUPTI gives them.
+// The properties of functions of the CUDA runtime and driver that the source needs, by CUPTI's numbers of the functions.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace mindtorch::sources::cupti {
 
-// Calls that a program makes all the time and nobody looks for; they are not recorded.
+// Frequent calls that are not useful in a trace. They are not recorded.
 std::span<const std::uint32_t> noisy_runtime_calls();
 std::span<const std::uint32_t> noisy_driver_calls();
 

@@ -30,7 +30,7 @@ class BufferPool {
   // A zeroed buffer; null if all are out and `may_refuse`, or if there is no memory.
   std::uint8_t* take(bool may_refuse) noexcept;
   void complete(std::uint8_t* bytes, std::size_t valid) noexcept;
-  // What was completed, in order; waits up to `patience` for something to come, or for wake().
+  // Returns the completed buffers in order. Waits up to `patience` for one, or for wake().
   std::vector<Filled> wait_filled(std::chrono::milliseconds patience);
   void wake();
   // Zeroes what was used and makes the buffer available again.

@@ -27,7 +27,7 @@ std::vector<DeviceProperties> device_properties();
 int driver_version();
 
 // Waits until everything that was launched before is done, on every device in use. False if that took longer than `deadline`; the wait
-// then goes on behind the scenes and disturbs nobody.
+// then continues in the background and does no harm.
 bool synchronize_devices(std::chrono::milliseconds deadline);
 
 }  // namespace mindtorch::sources::cupti

@@ -1,4 +1,4 @@
-// Watches the reference device through its activity API.
+// The source for the reference device: it reads the activity API.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ class ReferenceSource final : public record::ActivitySource {
  public:
   struct Options {
     std::size_t buffer_bytes = std::size_t{256} << 10;
-    std::size_t max_buffers = 1024;  // beyond, buffers are refused: the device drops records and counts them
+    std::size_t max_buffers = 1024;  // further buffers are refused: the device then drops records and counts them
     std::chrono::milliseconds sample_period{20};
   };
   ReferenceSource() : ReferenceSource(Options()) {}

@@ -53,7 +53,7 @@ def _moved_up(event):
 
 
 def _backward_node(event):
-    """The event or the innermost one around it that is a node of the backward pass; None if there is none."""
+    """The event or the innermost one around it that is a node of the backward pass; None without such a node."""
     while event is not None and event.scope != RecordScope.BACKWARD_FUNCTION.value:
         event = event.cpu_parent
     return event
