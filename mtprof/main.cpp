@@ -1,4 +1,4 @@
-// mtprof: questions about recordings and traces, from the command line.
+// mtprof: answers questions about recordings and traces on the command line.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

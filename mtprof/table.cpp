@@ -22,7 +22,7 @@ struct Arguments {
   bool csv = false;
 };
 
-// Names go into a table as they are, as in torch; a terminal needs them without control characters.
+// The library puts names into a table unchanged, as torch does; a terminal needs them without control characters.
 void show_names(analyze::Average& row) {
   row.key = shown(row.key);
   row.overload_name = shown(row.overload_name);

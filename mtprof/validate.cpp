@@ -1,4 +1,4 @@
-// mtprof validate: is this trace what it claims to be?
+// mtprof validate: checks that a trace keeps the rules of its format.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -19,7 +19,7 @@ namespace mindtorch::analyze {
 
 class Events;
 
-// Any number of threads may ask at once. Not movable: its parts refer to it and to the recording.
+// Any number of threads may use it at once. Not movable, because its parts refer to it and to the recording.
 class Analysis {
  public:
   explicit Analysis(const trace::Recording& recording);  // must outlive the analysis
@@ -38,7 +38,7 @@ class Analysis {
   const OpFlops& flops() const;
   const Events& events() const;  // events.h
 
-  // torch's use_device: "cuda", "npu", or empty if neither asked for nor seen.
+  // torch's use_device: "cuda", "npu", or empty if no device was asked for or seen.
   const std::string& use_device() const { return use_device_; }
   // The overload of an op ("Tensor", "out"), empty if the host did not say. O(log events).
   std::string_view overload_name(EventIndex event) const;

@@ -68,7 +68,7 @@ class Reader {
   std::vector<Argument>& out_;
 };
 
-// Calls f(sizes) for each argument of the call itself, sizes being empty for all but tensors.
+// Calls f(sizes) for each argument of the call itself; the sizes are empty for everything but tensors.
 template <class F>
 void for_each_shape(const std::vector<Argument>& arguments, F f) {
   for (std::size_t i = 0; i < arguments.size(); i += 1 + arguments[i].list_size) {

@@ -1,4 +1,4 @@
-// EventStacks: the call stack of each event as text, and whose code a frame is.
+// EventStacks: the call stack of each event as text, and to whose code each frame belongs.
 //
 // What runs in the backward pass has the stack of the forward call it belongs to (same sequence number, forward thread), as in torch: that
 // is the line a user can change. Without a forward call in the recording it keeps its own.
@@ -19,7 +19,7 @@ using trace::StackId;
 
 class EventStacks {
  public:
-  // O(events) and 4 bytes an event if the recording has stacks, else nothing.
+  // O(events) and 4 bytes per event if the recording has stacks, else nothing.
   EventStacks(const trace::Recording& recording, const EventTree& tree);
 
   bool empty() const { return stack_of_event_.empty(); }
@@ -27,7 +27,7 @@ class EventStacks {
   std::optional<StackId> of(EventIndex event) const;
   // Frames innermost first as "file:line:function", the profiler's own left out.
   std::vector<std::string> frames(StackId stack) const;
-  // The same, only frames of the user's own code (all frames if none of them is); at most `limit`.
+  // The same, but only frames of the user's own code (all frames if there are none of these); at most `limit`.
   std::vector<std::string> user_frames(StackId stack, std::size_t limit) const;
   // For each stack a number that two stacks share if and only if their user_frames(stack, limit) are equal.
   std::vector<std::uint32_t> group_by_user_frames(std::size_t limit) const;

@@ -1,4 +1,4 @@
-// EventTree: one pass a track with a stack of the nodes that are still open.
+// EventTree: one pass over each track, with a stack of the nodes that are still open.
 #include "mindtorch/analyze/event_tree.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // As torch has it: an event is the child of the innermost event of its thread that wholly contains it; two events that overlap in part are
 // not related. A call that is the only child of a call of the same name (a wrapper and what it wraps) is merged into it.
 //
-// In the tree: ops, autograd nodes, scopes, steps, runtime and driver calls, profiler overhead. Python frames and module calls are no
+// In the tree: ops, autograd nodes, scopes, steps, runtime and driver calls, profiler overhead. Python frames and module calls are not
 // nodes: they take no time away from the scope around them, but know their parent. Async events, instants and device activities are
 // outside.
 #pragma once
@@ -26,7 +26,7 @@ class EventTree {
     kFrame,   // a Python frame or module call
   };
 
-  // One pass over the recording, no sorting; 17 bytes an event.
+  // Makes one pass over the recording without sorting; takes 17 bytes per event.
   EventTree(const trace::Recording& recording, const EventNames& names);
 
   std::size_t size() const { return parent_.size(); }

@@ -15,7 +15,7 @@ namespace mindtorch::analyze {
 // of any event as events named "[memory]".
 class Events {
  public:
-  // O(events * log tracks), 4 bytes an event. Use Analysis::events().
+  // O(events * log tracks), 4 bytes per event. Use Analysis::events().
   explicit Events(const Analysis& analysis);
 
   std::size_t size() const { return items_.size(); }

@@ -1,4 +1,4 @@
-// The table of FLOP formulas. Matrix products and convolutions count as torch counts them (2 a multiply-add, bias not counted).
+// The table of FLOP formulas. Matrix products and convolutions count as torch counts them (2 per multiply-add; the bias is not counted).
 #include "mindtorch/analyze/flops.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 using Sizes = std::span<const std::int64_t>;
 using Arguments = std::span<const Argument>;
 
-// A count that knows when it cannot be one: a negative size or an overflow makes it 0 for good.
+// A count that becomes 0 for good once a negative size or an overflow enters it.
 class Count {
  public:
   Count() = default;

@@ -1,4 +1,4 @@
-// Grouping: the rare parts of finding an event's group.
+// Grouping: the less frequent parts of finding the group of an event.
 #include "mindtorch/analyze/grouping.h"
 
 #include <algorithm>

@@ -27,7 +27,8 @@ class Grouping {
  public:
   Grouping(const Analysis& analysis, const GroupOptions& options);
 
-  // The group of an event, numbered from 0 in the order they are first met. Ask for events in increasing order; rewind() to start again.
+  // The group of an event, numbered from 0 in the order in which groups are first met. Ask for events in increasing order; rewind() to
+  // start again.
   std::uint32_t group_of(EventIndex event) {
     const GroupKey key = key_of(event);
     std::uint32_t& last = last_group_[key.name];

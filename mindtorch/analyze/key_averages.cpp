@@ -93,7 +93,7 @@ class Averaging {
     }
   }
 
-  // A row that calls itself can add up to more than everything; only then is it worth another pass to find the outermost calls.
+  // The times of a function that calls itself can add up to more than the whole; another pass finds the outermost calls only then.
   bool is_recursion_visible() {
     std::int64_t all_self_ns = 0;
     for (Group& group : groups_) {

@@ -29,7 +29,7 @@ struct KeyAverages {
   std::string table(const TableOptions& options = {}) const { return analyze::table(rows, context, options); }
 };
 
-// O(events). Threads may ask at once.
+// O(events). Several threads may call it at once.
 KeyAverages key_averages(const Analysis& analysis, const GroupOptions& options = {});
 
 }  // namespace mindtorch::analyze

@@ -3,7 +3,7 @@
 // A device activity belongs to the call that launched it (same correlation), and through it to the innermost op or scope around that call.
 // Work of a captured graph has two callers: the call that replays the graph launched it, and the call that was captured says to which op it
 // belongs, if that is in the recording too.
-// Waits (kSync) and the spans of scopes (kDeviceScope) are no work: they are linked but their time is not counted.
+// Waits (kSync) and the spans of scopes (kDeviceScope) are not work: they are linked, but their time is not counted.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ LaunchCounts count_launches(const trace::Recording& recording);
 
 class LaunchLinks {
  public:
-  // O(events); 20 bytes an event if the recording has device activities, else nothing.
+  // O(events); 20 bytes per event if the recording has device activities, else nothing.
   LaunchLinks(const trace::Recording& recording, const EventTree& tree);
 
   bool empty() const { return launch_.empty(); }

@@ -36,7 +36,7 @@ MemoryCategories::Context MemoryCategories::context_of(EventIndex node) const {
   return context;
 }
 
-// A pass is autograd nodes, on whatever threads, until a thread that made the forward calls runs an op of its own again.
+// A backward pass lasts from the first autograd node, on any thread, until a thread that made forward calls runs an op of its own again.
 void MemoryCategories::find_backward_passes() {
   std::set<std::uint32_t> forward_threads;
   for (EventIndex i = 0; i < recording_.events.size(); ++i) {

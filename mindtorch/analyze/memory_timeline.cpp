@@ -164,7 +164,7 @@ class TimelineBuilder {
     show_the_past_at_the_start();
   }
 
-  // torch gives what existed before the time of the first entry that has one.
+  // torch gives memory that existed before the recording the time of the first entry that has a time.
   void show_the_past_at_the_start() {
     const auto first = std::ranges::find_if(timeline_.times_us, [](std::int64_t t) { return t >= 0; });
     if (first != timeline_.times_us.end()) std::fill(timeline_.times_us.begin(), first, *first);

@@ -59,7 +59,7 @@ MemoryTotals::MemoryTotals(const trace::Recording& recording) : recording_(&reco
     const trace::Device device = recording.memory.device[r];
     auto found = std::ranges::find(devices_, device, &PerDevice::device);
     if (found == devices_.end()) {
-      // No baseline: what the first report leaves, less what it added.
+      // Without a baseline: the total after the first report, less what it added.
       devices_.push_back({device, recording.memory.total_allocated[r] - recording.memory.bytes[r], {}});
       found = devices_.end() - 1;
     }

@@ -24,13 +24,13 @@ struct MemoryDelta {
 
 class MemoryUse {
  public:
-  // O(events + reports); 32 bytes an event and 4 a report if the recording has memory reports, else nothing.
+  // O(events + reports); 32 bytes per event and 4 bytes per report if the recording has memory reports, else nothing.
   MemoryUse(const trace::Recording& recording, const EventTree& tree);
 
   bool empty() const { return self_.empty(); }
   MemoryDelta self(EventIndex node) const { return empty() ? MemoryDelta{} : self_[node]; }
   MemoryDelta total(EventIndex node) const { return empty() ? MemoryDelta{} : total_[node]; }
-  // The node a report (index into Recording::memory) belongs to, kNoEvent if none was open.
+  // The node a report (index into Recording::memory) belongs to, kNoEvent if no node was open.
   EventIndex node_of(std::size_t report) const { return node_of_report_[report]; }
   // Reports made while recording outside of any node, in order of time: torch lists them as events named "[memory]".
   const std::vector<std::uint32_t>& outside() const { return outside_; }

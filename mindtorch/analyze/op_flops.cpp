@@ -1,4 +1,4 @@
-// OpFlops: formulas looked up once a name, applied to each recorded call.
+// OpFlops: formulas are looked up once per name and applied to each recorded call.
 #include "mindtorch/analyze/op_flops.h"
 
 namespace mindtorch::analyze {

@@ -15,7 +15,7 @@ namespace mindtorch {
 // - A new file that replaces an old one gets its mode, owner and group. If this process may not give them, that is an error.
 // - A character device such as /dev/null is written directly: there is nothing to replace, and bytes written before an error stay written.
 // - Directories, FIFOs, sockets and block devices are refused.
-// - The temporary file has a random name, so one that a killed process left behind disturbs nobody.
+// - The temporary file has a random name, so one that a killed process left behind does not disturb later writers.
 // Every failure throws IoError with `path` and the cause, except that a path with a NUL byte throws InvalidArgument. Not thread safe.
 class AtomicFile {
  public:

@@ -18,7 +18,7 @@ struct TraceFormat {
 const std::vector<TraceFormat>& formats();
 
 // Writes `recording` in the format the path's suffix names, whole or not at all. Throws IoError, or InvalidArgument with the list of
-// suffixes if the suffix is none of them.
+// suffixes for any other suffix.
 void export_trace(const trace::Recording& recording, const std::string& path);
 
 }  // namespace mindtorch::exporter

@@ -33,7 +33,7 @@ struct Block {
 
 bool ends_with_gz(std::string_view path) { return path.ends_with(".gz"); }
 
-// One gzip member a call.
+// Makes one gzip member per call.
 class GzipMember {
  public:
   explicit GzipMember(const std::string& path) : compressor_(libdeflate_alloc_compressor(kGzipLevel)) {

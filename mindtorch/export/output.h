@@ -9,7 +9,7 @@
 namespace mindtorch::exporter {
 
 // Full buffers are compressed and written by a second thread while the caller formats the next one, so the text never exists as a whole, in
-// memory or on disk. A compressed file is a sequence of gzip members, one a buffer, as RFC 1952 allows.
+// memory or on disk. A compressed file is a sequence of gzip members, one per buffer, as RFC 1952 allows.
 // Every failure throws IoError naming the path, from the call that notices it (a write of the second thread: the next call). Destroyed
 // without commit() it leaves whatever stood at the path untouched. One thread at a time.
 class Output {
@@ -19,7 +19,8 @@ class Output {
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 
-  // Room for `size` bytes; whoever fills it says where it stopped with advance(). Valid until the next call of reserve() or append().
+  // Room for `size` bytes; the caller fills it and says with advance() where it stopped. Valid until the next call of reserve() or
+  // append().
   char* reserve(std::size_t size) {
     if (static_cast<std::size_t>(limit_ - at_) < size) [[unlikely]]
       next_block(size);

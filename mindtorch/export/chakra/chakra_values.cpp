@@ -16,7 +16,7 @@ namespace {
 using trace::Input;
 using trace::ScalarType;
 
-// As torch: longer lists are cut.
+// Longer lists are cut, as in torch.
 constexpr std::size_t kLongestList = 4096;
 
 std::int64_t bytes_of(ScalarType type) {

@@ -150,7 +150,7 @@ void ChakraWriter::write_event(EventIndex event, TrackId track) {
              inputs_of(event));
 }
 
-// As torch: what was innermost on the thread of the forward call when this node was evaluated.
+// As in torch: the innermost node of the thread of the forward call when this node was evaluated.
 std::uint64_t ChakraWriter::forward_parent(EventIndex event) const {
   const trace::EventColumns& events = recording_.events;
   const std::uint32_t number = events.kind[event] == EventKind::kBackward ? trace::forward_thread_of(events.link[event]) : 0;

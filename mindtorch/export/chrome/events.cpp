@@ -1,4 +1,4 @@
-// The hot loop of the Chrome exporter: one reservation an event, then literals, digits and texts made once for each name and row.
+// The hot loop of the Chrome exporter: one reservation per event, then literals, digits and texts made once for each name and row.
 #include "mindtorch/export/chrome/events.h"
 
 #include <fmt/format.h>
@@ -166,7 +166,7 @@ void EventsWriter::write_memory() {
     cursor.bytes(row_text_[memory.track[i]]).micros(memory.time_ns[i] + offset_ns_).literal(R"(,"args":{)");
     cursor.first_key<argument::kTotalReserved>().number(memory.total_reserved[i]);
     cursor.next_key<argument::kTotalAllocated>().number(memory.total_allocated[i]).next_key<argument::kBytes>().number(memory.bytes[i]);
-    // Torch's CPU has no index.
+    // In torch the CPU has no index.
     const trace::Device device = memory.device[i];
     cursor.next_key<argument::kDeviceId>().number(device.type == DeviceType::kCpu ? std::int64_t{-1} : std::int64_t{device.index});
     cursor.next_key<argument::kDeviceType>().number(static_cast<std::uint64_t>(device.type));

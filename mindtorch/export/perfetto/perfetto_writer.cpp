@@ -1,4 +1,4 @@
-// Puts a Perfetto trace together: clocks, tracks, one packet sequence a row, counters, and one event about the recording itself.
+// Puts a Perfetto trace together: clocks, tracks, one packet sequence per row, counters, and one event about the recording itself.
 #include "mindtorch/export/perfetto/perfetto_writer.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace mindtorch::exporter {
 namespace perfetto {
 namespace {
 
-// Perfetto's timeline is BOOTTIME. We take Unix time for it, so that traces of many hosts meet where their wall clocks say.
+// Perfetto's timeline is BOOTTIME. We write Unix time as BOOTTIME, so that traces of many hosts are aligned by their wall clocks.
 void append_clocks(Output& out, std::int64_t zero_ns) {
   std::string fields;
   {

@@ -1,5 +1,5 @@
-// Perfetto's own format (.pftrace): a protobuf trace several times smaller than JSON, with arrows that are right for overlapping kernels
-// too.
+// Perfetto's own format (.pftrace): a protobuf trace several times smaller than JSON, with arrows that are also right for
+// overlapping kernels.
 #pragma once
 
 #include <string>

@@ -15,7 +15,7 @@ namespace {
 
 using protozero::pbf_writer;
 
-// SplitMix64's finaliser: neighbours become strangers.
+// SplitMix64's finaliser: spreads numbers that lie close together.
 constexpr std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EB;

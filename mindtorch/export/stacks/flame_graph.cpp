@@ -1,4 +1,4 @@
-// The flame graph as SVG: one box a node, its full name and share as tooltip, and a small script that zooms.
+// The flame graph as SVG: one box per node with its full name and share as tooltip, and a small script that zooms.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -14,7 +14,7 @@ namespace {
 
 using Kind = trace::Input::Kind;
 
-// Longer texts are data, not options; longer lists of tensors are not shown by anyone.
+// Longer texts are data, not options; no viewer shows longer lists of tensors.
 constexpr Py_ssize_t kLongestText = 256;
 constexpr Py_ssize_t kLongestList = 1024;
 

@@ -1,4 +1,5 @@
-// Events as columns for data frames: numbers as arrays, texts as codes into a list of distinct texts. No object for an event.
+// Events as columns for data frames: numbers as arrays, texts as codes into a list of distinct texts. No Python object is made for an
+// event.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 

@@ -36,7 +36,7 @@ void def_field(Class& type, const char* name, T Part::*member) {
       name, [member](const AverageRow& r) { return r.average.*member; }, [member](AverageRow& r, T value) { r.average.*member = value; });
 }
 
-// FLOPs that are set by hand are nobody's children.
+// FLOPs that are set by hand count as outermost.
 void def_flops(Class& type) {
   type.def_prop_rw(
       "flops", [](const AverageRow& r) { return r.average.flops; },

@@ -16,7 +16,7 @@ namespace {
 
 namespace nb = nanobind;
 
-// Tells the profile itself, which knows who wants to hear it.
+// Tells the profile, which calls the observers.
 class PythonObserver : public profiler::ExecutionObserver {
  public:
   explicit PythonObserver(nb::handle owner) : owner_(owner) {}
