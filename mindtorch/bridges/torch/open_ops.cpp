@@ -1,4 +1,4 @@
-// What is rare about open ops.
+// The slow paths of open ops.
 #include "mindtorch/bridges/torch/open_ops.h"
 
 namespace mindtorch::torch_bridge {

@@ -1,4 +1,5 @@
-// What is done when all buffers have come: what lies outside of the windows goes, and graph nodes find the ops that captured them.
+// The last step of decoding, when all buffers have come: removes records outside of the windows, and links graph nodes to the ops that
+// captured them.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a Python program records while it runs.
+// Bindings for recording from Python.
 #include "mindtorch/record/foreign_lock.h"
 #include "mindtorch/record/state.h"
 #include "python/src/bindings.h"
