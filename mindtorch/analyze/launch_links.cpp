@@ -21,7 +21,7 @@ class LaunchIndex {
     for (auto at = launches_.rbegin(); at != launches_.rend(); ++at) dense_[at->correlation - first_] = at->event;
   }
 
-  // The first launch with this correlation; kNoEvent without one.
+  // The first launch with this correlation, kNoEvent if there is none.
   EventIndex find(std::uint64_t correlation) const {
     if (!dense_.empty()) return correlation < first_ || correlation - first_ >= dense_.size() ? kNoEvent : dense_[correlation - first_];
     const auto found = std::ranges::lower_bound(launches_, correlation, {}, &Launch::correlation);

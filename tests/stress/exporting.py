@@ -110,7 +110,7 @@ def onto_a_full_disk(case):
     rng = case.random
     suffixes, turns = suffixes_of(case, 3), 2000
     if rng.random() < 0.5:
-        folder, limit = case.mount_small_disk(kilobytes=8), None
+        folder, limit = case.mount_small_disk(kilobytes=16), None
     else:
         folder, limit = case.folder / "out", rng.choice([64, 500])
         folder.mkdir()
@@ -138,7 +138,7 @@ def into_device_nodes(case):
     for path, ended in zip(null + full, ends, strict=True):
         kind = path.stat()
         minor = 3 if path in null else 7
-        require(stat.S_ISCHR(kind.st_mode) and kind.st_rdev == os.makedev(1, minor), f"{path} is no device node any more")
+        require(stat.S_ISCHR(kind.st_mode) and kind.st_rdev == os.makedev(1, minor), f"{path} is not a device node any more")
         if path in full or ended["error"] is not None:
             require_refused(path, ended)
     checks.check_only(case.folder, [path.name for path in null + full])

@@ -174,6 +174,7 @@ def export_into(p):
 
 def nest(p):
     """Scopes, each inside the one before; then exports."""
+    Workload(p["host"])
     scopes = [record_function(f"level {number}") for number in range(p["depth"])]
     with profile(**p["options"]) as prof:
         for scope in scopes:
@@ -187,6 +188,7 @@ def nest(p):
 
 def name(p):
     """A scope of each name; then exports."""
+    Workload(p["host"])
     with profile(**p["options"]) as prof:
         for text in p["names"]:
             with record_function(text):

@@ -164,11 +164,8 @@ void check_sums(const Plan& plan, const trace::Recording& recording, std::uint64
           fmt::format("{} events and {} lost are not {} issued", found.events(), found.missing_events, issued));
   if (budget.policy == Policy::kSpill) require(found.missing_events == 0, fmt::format("{} events lost by a spill", found.missing_events));
   const std::uint64_t side = side_data_issued(found, recording.options, turns);
-  const std::uint64_t accounted = found.side_data + found.missing_side_data;
-  if (budget.policy == Policy::kGrow)
-    require(accounted == side,
-            fmt::format("{} entries of side data and {} lost are not {}", found.side_data, found.missing_side_data, side));
-  if (budget.policy == Policy::kSpill) require(found.missing_side_data == 0, "side data lost by a spill");
+  require(found.side_data + found.missing_side_data == side,
+          fmt::format("{} entries of side data and {} lost are not {} issued", found.side_data, found.missing_side_data, side));
 }
 
 // The file must hold what the profile says it holds.

@@ -34,7 +34,7 @@ struct Found {
 };
 Found examine(const trace::Recording& recording);
 
-// Side data that `found` must have had, of `turns` turns.
+// How much side data was issued with the events of `found`, and in memory reports of `turns` turns: it is there or counted as lost.
 std::uint64_t side_data_issued(const Found& found, const trace::RecordedOptions& options, std::uint64_t turns);
 
 }  // namespace mindtorch::stress

@@ -1,4 +1,4 @@
-// The slow paths of open ops.
+// What is rare about open ops.
 #include "mindtorch/bridges/torch/open_ops.h"
 
 namespace mindtorch::torch_bridge {

@@ -36,7 +36,7 @@ class OpenOps {
   record::Slot* pop_inner(const void* op) noexcept;
 
   std::size_t last_ = 0;
-  std::array<OpenOp, kMost + 1> ops_;  // the first entry is not used
+  std::array<OpenOp, kMost + 1> ops_;  // the first is none
 };
 
 }  // namespace mindtorch::torch_bridge

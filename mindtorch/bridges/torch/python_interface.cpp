@@ -1,4 +1,4 @@
-// The functions that the Python code of the bridge calls through ctypes.
+// What the Python half of the bridge calls through ctypes.
 #include <new>
 #include <utility>
 

@@ -195,7 +195,7 @@ void CuptiSource::toggle(bool on) {
     if (enable_kinds()) windows_.push_back({.begin = now().value_or(0)});
   } else {
     windows_.back().end = now().value_or(kEndless - 1);
-    // Records of work that was launched before are still written, although their kinds are off.
+    // What was launched before has its records written although their kinds are off.
     disable_kinds();
   }
 }

@@ -105,7 +105,7 @@ void Decoder::decode(std::uint8_t* buffer, std::size_t valid) {
       default: ++unknown_;
     }
   }
-  // Any other result than the end of the buffer means that the rest cannot be read. The number of its records is unknown.
+  // Anything but the end of the buffer: the rest of it cannot be read, and nobody knows how many records that is.
   if (valid > 0 && result != kMaxLimitReached) ++unknown_;
 }
 

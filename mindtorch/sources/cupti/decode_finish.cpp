@@ -1,5 +1,4 @@
-// The last step of decoding, when all buffers have come: removes records outside of the windows, and links graph nodes to the ops that
-// captured them.
+// What is done when all buffers have come: what lies outside of the windows goes, and graph nodes find the ops that captured them.
 #include <fmt/format.h>
 
 #include <algorithm>

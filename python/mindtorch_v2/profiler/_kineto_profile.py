@@ -1,4 +1,4 @@
-"""_KinetoProfile: a profile without steps, and the base class of `profile`."""
+"""A profile without steps, and what every profile has."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ class _KinetoProfile(_C.Profile):
         experimental_config: an _ExperimentalConfig.
         execution_trace_observer: an object with start(), stop() and cleanup().
         acc_events: keep the events of all cycles, not only of the last.
-        custom_trace_id_callback: called once per cycle, returns the id of its trace; None: a random one.
-        post_processing_timeout_s: accepted without effect, because there is no post-processing.
+        custom_trace_id_callback: called once a cycle, returns the id of its trace; None: a random one.
+        post_processing_timeout_s: accepted; there is no post-processing to cut short.
     """
 
     on_trace_ready = None
@@ -136,7 +136,7 @@ class _KinetoProfile(_C.Profile):
         self.stop_trace()
 
     def prepare_trace(self) -> None:
-        """Does everything that is slow, so that start_trace() is fast."""
+        """Everything slow, so that start_trace() is quick."""
         super().prepare_trace()
 
     def start_trace(self) -> None:
@@ -151,7 +151,7 @@ class _KinetoProfile(_C.Profile):
 
     @property
     def profiler(self):
-        """This profile with the interface of torch.autograd.profiler.profile; None before the first trace is prepared."""
+        """This profile by the names of torch.autograd.profiler.profile; None before the first trace is prepared."""
         from mindtorch_v2.autograd import profiler
 
         return None if self.get_trace_id() is None else profiler.profile._of(self)
@@ -179,32 +179,32 @@ class _KinetoProfile(_C.Profile):
             ready(self)
 
     def add_metadata(self, key: str, value: str) -> None:
-        """Adds a text to the top-level values of the trace file."""
+        """A text among the top-level values of the trace file."""
         if not isinstance(value, str):
             raise AttributeError(f"{type(value).__name__!r} object has no attribute 'replace'")
         super().add_metadata(_valid_text(key), _valid_text(value))
 
     def add_metadata_json(self, key: str, value: str) -> None:
-        """Adds a JSON value to the top-level values of the trace file. Text that is not JSON is kept as a string."""
+        """A value among the top-level values of the trace file; text that is not JSON is kept as a string."""
         super().add_metadata_json(_valid_text(key), _valid_text(value))
 
     def preset_metadata_json(self, key: str, value: str) -> None:
-        """Does the same before the start."""
+        """The same, before start."""
         super().preset_metadata_json(_valid_text(key), _valid_text(value))
 
     @property
     def preset_metadata(self) -> MappingProxyType[str, str]:
-        """The values of preset_metadata_json(), read-only."""
+        """What preset_metadata_json() was given; it cannot be changed here."""
         return MappingProxyType(super().preset_metadata)
 
     def events(self) -> EventList:
-        """The recorded events, as an EventList whose FunctionEvent objects are made when they are looked at."""
+        """What was recorded, as an EventList of FunctionEvent objects that are made when looked at."""
         return EventList._of_events(self._events())
 
     def key_averages(
         self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
     ) -> EventList:
-        """The events grouped by name, as an EventList of FunctionEventAvg rows."""
+        """Events of one name added up, as an EventList of FunctionEventAvg rows."""
         events = EventList._of_events(self._events("getting key averages"))
         return events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
 
@@ -220,18 +220,18 @@ class _KinetoProfile(_C.Profile):
         self._export_trace(os.fspath(path))
 
     def export_memory_timeline(self, path: str | os.PathLike, device: str | None = None) -> None:
-        """Writes the memory in use over time, by category: ".html" a page, ".json" and ".json.gz" numbers, ".raw.json.gz" changes.
+        """Writes what lay in memory at each moment, by category: ".html" a page, ".json" and ".json.gz" numbers, "raw.json.gz" changes.
 
         `device` is "cpu", "npu:0", "cuda:1"; None: the first accelerator that reported memory, else the CPU.
         """
         self._export_memory_timeline(os.fspath(path), device)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The recorded events as a pandas.DataFrame with one row per event."""
+        """What was recorded as a pandas.DataFrame, one row an event."""
         return self.events().to_pandas()
 
     def _repr_html_(self) -> str | None:
-        """The averages as HTML for a notebook; None, so that the notebook shows plain text, if there are no averages."""
+        """What a notebook shows: the averages of what was recorded; None, and so the plain text, if there are none to be had."""
         if self.get_trace_id() is None or self.recording_now:
             return None
         try:

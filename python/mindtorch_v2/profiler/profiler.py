@@ -32,24 +32,24 @@ PROFILER_STEP_NAME = "ProfilerStep"
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """The activities that can be recorded on this machine: the CPU always, a device if a source for it is available (see status())."""
+    """What can be recorded on this machine now: CPU always, a device if somebody can watch it (see status())."""
     return _C.supported_activities()
 
 
 class _ITraceObserver(ABC):
-    """The interface of an observer that runs exactly while a trace runs."""
+    """Somebody who wants to run exactly while a trace runs."""
 
     @abstractmethod
     def start(self) -> None:
-        """Called once per trace, before its first event."""
+        """Once a trace, before its first event."""
 
     @abstractmethod
     def stop(self) -> None:
-        """Called once per trace, after its last event."""
+        """Once a trace, after its last event."""
 
     @abstractmethod
     def cleanup(self):
-        """Called when the profile's `with` block ends."""
+        """When the profile's `with` block ends."""
 
 
 _ITraceObserver.register(ExecutionTraceObserver)
@@ -150,20 +150,20 @@ class profile(_KinetoProfile):
         )
 
     def start(self) -> None:
-        """Starts with the action of the current step. It may be called again after stop(); the step number continues."""
+        """Begins with the action of the present step; may be called again after stop(), the step number goes on."""
         _C.Profile.start(self)
 
     def stop(self) -> None:
         _C.Profile.stop(self)
 
     def step(self) -> None:
-        """Begins the next step."""
+        """The next step begins."""
         _C.Profile.step(self)
         if os.environ.get("KINETO_USE_DAEMON"):
             KinetoStepTracker.increment_step(PROFILER_STEP_NAME)
 
     def get_trace_id(self) -> str | None:
-        """The id of the current or last trace; None before the first."""
+        """The id of the present or last trace; None before the first."""
         return _C.Profile.get_trace_id(self)
 
     def __enter__(self) -> profile:
@@ -176,7 +176,7 @@ class profile(_KinetoProfile):
 
     @property
     def schedule(self) -> Callable[[int], ProfilerAction]:
-        """The schedule. A new one takes effect with the next step."""
+        """Which steps are recorded; a new one counts from the next step on."""
         return self._schedule or _default_schedule_fn
 
     @schedule.setter
@@ -185,12 +185,12 @@ class profile(_KinetoProfile):
         self._schedule = schedule
 
     def set_custom_trace_id_callback(self, callback: Callable[[], str] | None) -> None:
-        """Lets `callback` choose the ids of traces from the next cycle on."""
+        """From the next cycle on, its traces get the ids that `callback` returns."""
         self.custom_trace_id_callback = callback
 
     @property
     def action_map(self) -> dict[tuple[ProfilerAction, ProfilerAction | None], list[Callable[[], None]]]:
-        """The calls that are made between two actions. None is the end of the profile."""
+        """The calls made from one action to the next, None being the end."""
         steps = [action for action in ProfilerAction if action is not ProfilerAction.DEVICE_STOPPED]
         return {
             (previous, current): [getattr(self, call) for call in _C.transition_calls(previous, current)]

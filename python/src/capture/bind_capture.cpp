@@ -1,4 +1,4 @@
-// Bindings for recording from Python.
+// What a Python program records while it runs.
 #include "mindtorch/record/foreign_lock.h"
 #include "mindtorch/record/state.h"
 #include "python/src/bindings.h"

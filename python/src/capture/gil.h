@@ -1,4 +1,4 @@
-// The global interpreter lock: whether this thread holds it, and how code acquires it that may or may not hold it.
+// The global interpreter lock: who has it, and how code that may or may not have it gets it.
 #pragma once
 
 #include <Python.h>
@@ -15,7 +15,7 @@ inline bool holds_gil() noexcept {
   return running != nullptr && running == PyGILState_GetThisThreadState();
 }
 
-// A guard that holds the GIL, whether the thread held it before or not. It does nothing if there is no interpreter (any more).
+// Has the GIL while it lives, whether the thread had it before or not; has nothing when there is no interpreter (any more).
 class WithGil {
  public:
   WithGil() noexcept : held_(Py_IsInitialized() != 0) {

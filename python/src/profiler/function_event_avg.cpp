@@ -96,7 +96,7 @@ std::string describe(const AverageRow& row) {
       a.cpu_memory_usage, device, a.device_memory_usage);
 }
 
-// The values that a copy or a pickle of a row contains. Its events are not included.
+// What a copy or a pickle of a row consists of; its events stay behind.
 constexpr const char* kState[] = {"key",
                                   "count",
                                   "cpu_time_total",
