@@ -39,18 +39,19 @@ const std::shared_ptr<DeviceMemoryReports>& reports() {
   return it;
 }
 
-constexpr auto kSlot = c10::DebugInfoKind::PROFILER_STATE;
+// PROFILER_STATE is an enumerator in some releases of PyTorch and an object in others, so a constexpr constant cannot hold it.
+c10::DebugInfoKind slot() { return c10::DebugInfoKind::PROFILER_STATE; }
 
 }  // namespace
 
 void watch_device_memory() noexcept try {
-  if (c10::ThreadLocalDebugInfo::get(kSlot) == nullptr) c10::ThreadLocalDebugInfo::_push(kSlot, reports());
+  if (c10::ThreadLocalDebugInfo::get(slot()) == nullptr) c10::ThreadLocalDebugInfo::_push(slot(), reports());
 } catch (...) {
   // Out of memory: the thread's device memory is not reported.
 }
 
 void unwatch_device_memory() noexcept try {
-  if (c10::ThreadLocalDebugInfo::get(kSlot) == reports().get()) c10::ThreadLocalDebugInfo::_pop(kSlot);
+  if (c10::ThreadLocalDebugInfo::get(slot()) == reports().get()) c10::ThreadLocalDebugInfo::_pop(slot());
 } catch (...) {
   // Something else lies on top: the reports stay, and say that they are not wanted.
 }
