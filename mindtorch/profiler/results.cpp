@@ -4,22 +4,13 @@
 #include <utility>
 
 #include "mindtorch/ingest/recording_file.h"
+#include "mindtorch/record/spilled.h"
 
 namespace mindtorch::profiler {
 namespace {
 
 std::shared_ptr<const trace::Recording> or_nothing(const std::shared_ptr<const trace::Recording>& recording) {
   return recording ? recording : std::make_shared<const trace::Recording>();
-}
-
-// What the file holds, with what the profile has added to the summary of it.
-trace::Recording with_events_of(const std::string& path, const trace::Recording& summary) {
-  trace::Recording whole = ingest::load_recording(path).recording;
-  whole.metadata = summary.metadata;
-  whole.options = summary.options;
-  whole.trace_id = summary.trace_id;
-  whole.losses = summary.losses;
-  return whole;
 }
 
 }  // namespace
@@ -52,7 +43,7 @@ void Results::keep_spilled(trace::Recording recording, std::string path) {
     spilled_to_ = std::move(path);
     return;
   }
-  keep_last(with_events_of(path, recording));
+  keep_last(record::merge_spilled(recording, ingest::load_recording(path), path));
 }
 
 void Results::forget_spilled() {
@@ -70,7 +61,7 @@ void Results::replace_last(trace::Recording recording) const {
 
 void Results::read_spilled() const {
   if (spilled_to_.empty()) return;
-  replace_last(with_events_of(spilled_to_, *last_));
+  replace_last(record::merge_spilled(*last_, ingest::load_recording(spilled_to_), spilled_to_));
   spilled_to_.clear();
 }
 

@@ -21,7 +21,7 @@ class Results {
   // Takes over a finished cycle. What was handed out before stays as it is.
   void keep(trace::Recording recording);
   // As keep(), of a cycle whose events went to a file: they are read when they are first asked for, at once if cycles are accumulated. The
-  // calls that ask then throw what ingest::load_recording() throws.
+  // calls that ask then throw what ingest::load_recording() and record::merge_spilled() throw.
   void keep_spilled(trace::Recording recording, std::string path);
   // The file is about to be written anew: events of it that nobody has asked for are lost.
   void forget_spilled();

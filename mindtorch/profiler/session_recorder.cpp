@@ -74,11 +74,8 @@ void SessionRecorder::toggle(Activity activity, bool on) {
 void SessionRecorder::mark_step(std::int64_t step) { session_->mark_step(step); }
 
 void SessionRecorder::open_step_scope(std::int64_t step) {
-  // One name for all steps, since names live as long as the process: where it ends in '#', the reader of the log puts the link behind it.
   static const record::NameId name = record::intern("ProfilerStep#");
-  step_scope_ = record::NamedScope(name, trace::EventKind::kStep);
-  if (record::Slot* slot = step_scope_.slot())
-    std::atomic_ref<std::uint64_t>(slot->link).store(static_cast<std::uint64_t>(step), std::memory_order_relaxed);
+  step_scope_ = record::NamedScope::numbered(name, static_cast<std::uint64_t>(step), trace::EventKind::kStep);
 }
 
 void SessionRecorder::close_step_scope() { step_scope_.close(); }

@@ -42,6 +42,8 @@ bool read_log(const SealedLog& log, TickMapping& mapping, const ReadOptions& opt
   out.tracks.push_back(std::move(track));
   add_loss(trace::LossReason::kOverwritten, log.overwritten + counts.left_out, thread_label(log.thread),
            "older than what was asked to be kept", out);
+  add_loss(trace::LossReason::kSideData, log.side_overwritten + counts.side_left_out, thread_label(log.thread),
+           "memory reports that are older than what was asked to be kept", out);
   add_loss(trace::LossReason::kUnfinished, counts.unfinished, thread_label(log.thread), "still open when the recording stopped", out);
   add_log_losses(log, out);
   return counts.in_order;
@@ -81,39 +83,6 @@ TickMapping map_session_clock(const std::vector<ClockSample>& samples, Clock& cl
   return TickMapping(std::move(anchors));
 }
 
-std::uint64_t apply_late_ends(const std::vector<SealedLog>& logs) {
-  std::vector<const Segment*> by_address;
-  std::uint64_t missing = 0;
-  const auto find_slot = [&](std::uintptr_t address, std::uint64_t start) -> Slot* {
-    if (by_address.empty()) {
-      for (const SealedLog& log : logs)
-        for (const Segment& segment : log.segments) by_address.push_back(&segment);
-      std::sort(by_address.begin(), by_address.end(), [](const Segment* a, const Segment* b) { return a->slots < b->slots; });
-    }
-    auto* slot = reinterpret_cast<Slot*>(address);
-    const auto after = std::upper_bound(by_address.begin(), by_address.end(), slot,
-                                        [](const Slot* s, const Segment* segment) { return s < segment->slots; });
-    if (after == by_address.begin()) return nullptr;
-    const Segment& segment = **(after - 1);
-    return slot < segment.slots + segment.used && slot->start == start ? slot : nullptr;
-  };
-  for (const SealedLog& log : logs) {
-    for (const Segment& segment : log.segments) {
-      for_each_side_entry(segment, [&](const SideEntry& entry) {
-        if (entry.kind != SideKind::kLateEnd) return;
-        Slot* slot = find_slot(static_cast<std::uintptr_t>(entry.words[0]), static_cast<std::uint64_t>(entry.words[1]));
-        if (slot == nullptr) {
-          ++missing;
-          return;
-        }
-        std::atomic_ref<std::uint64_t>(slot->end).store(static_cast<std::uint64_t>(entry.words[2]), std::memory_order_relaxed);
-        slot->flags |= trace::kAsync;
-      });
-    }
-  }
-  return missing;
-}
-
 trace::Track track_of(const ThreadIdentity& thread) {
   trace::Track track;
   track.pid = thread.pid;
@@ -146,8 +115,6 @@ trace::Recording assemble(const Ingredients& from, trace::Recording about) {
   IdMaps ids(out.names, out.stacks, from.stacks);
   TickMapping mapping = map_session_clock(from.core.clock_samples(), from.core.clock);
   add_clock_and_steps(from.core, mapping, from.stop_ticks, out);
-  // A slot that is gone was overwritten, and counted when that happened.
-  apply_late_ends(from.logs);
   trace::reserve(out.events, slot_count(from.logs));
   bool in_order = true;
   const ReadOptions options{from.core.window_start(), from.stop_ticks};

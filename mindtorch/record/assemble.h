@@ -17,10 +17,6 @@ class StackProvider;
 // The session's own clock on the timeline: zero is the first sample.
 TickMapping map_session_clock(const std::vector<ClockSample>& samples, Clock& clock);
 
-// Scopes that were closed on another thread: writes their end into their slots and marks them. Returns how many could not be found any
-// more.
-std::uint64_t apply_late_ends(const std::vector<SealedLog>& logs);
-
 struct SourceBatch {
   std::string source;
   DeviceBatch batch;

@@ -8,9 +8,6 @@
 
 namespace mindtorch::record {
 
-// A Want bit that only such hosts look at: which overload of an op was called is wanted, as the op's attribute "overload_name".
-inline constexpr std::uint32_t kOverloads = 1u << 7;
-
 struct ForeignHost {
   std::uint32_t abi_version = kAbiVersion;  // of the headers that the host was compiled with
   const char* name = nullptr;

@@ -3,6 +3,8 @@
 // A thread that waits for the spill file must not hold it: whoever writes the file may need it to read call stacks.
 #pragma once
 
+#include <mutex>
+
 namespace mindtorch::record {
 
 class ForeignLock {
@@ -32,5 +34,16 @@ class ForeignLockRegion {
   ForeignLockRegion* const outer_;
   void* given_up_ = nullptr;
 };
+
+// Locks `mutex` inside a region. If another thread has it, the foreign lock is given up for the wait: that thread may itself wait for
+// somebody who needs it.
+inline std::unique_lock<std::mutex> lock_patiently(std::mutex& mutex) {
+  std::unique_lock lock(mutex, std::try_to_lock);
+  if (!lock) {
+    ForeignLockRegion::give_up();
+    lock.lock();
+  }
+  return lock;
+}
 
 }  // namespace mindtorch::record

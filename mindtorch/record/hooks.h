@@ -42,7 +42,7 @@ inline Slot* open_slot(std::uint64_t state, NameId name, EventKind kind, std::ui
   Slot* slot = log->next.load(std::memory_order_relaxed);
   if (log->state != state || slot == log->limit) [[unlikely]]
     return open_slow(state, name, kind, flags, device, link);
-  std::atomic_ref<std::uint64_t>(slot->end).store(0, std::memory_order_relaxed);
+  std::atomic_ref<std::uint64_t>(slot->end).store(0, std::memory_order_relaxed);  // a late reader of the block may look at it
   slot->name = name;
   slot->kind = kind;
   slot->flags = flags;
@@ -54,6 +54,17 @@ inline Slot* open_slot(std::uint64_t state, NameId name, EventKind kind, std::ui
   if ((state & kStacks) != 0) [[unlikely]]
     capture_stack(slot, ends);
   return slot;
+}
+
+// Whether this thread still records in the session of `state`. If not, a slot that was opened under `state` is no longer the thread's to
+// write. What the session wants may have changed meanwhile: that does not matter.
+inline bool is_current(std::uint64_t state) noexcept { return generation_of(thread_log->state) == generation_of(state); }
+
+// Ends the event in a slot that this thread has opened under `state`; does nothing if that session is over and the thread has joined
+// another.
+inline void close_slot(Slot* slot, std::uint64_t state) noexcept {
+  if (is_current(state)) [[likely]]
+    store_end(*slot, ticks_for(state));
 }
 
 // Where the tensors of an op live, when the host knows.
@@ -75,7 +86,7 @@ class OpScope {
   }
   ~OpScope() {
     if (slot_ != nullptr) [[unlikely]]
-      close();
+      close_slot(slot_, state_);
   }
   OpScope(const OpScope&) = delete;
   OpScope& operator=(const OpScope&) = delete;
@@ -85,19 +96,12 @@ class OpScope {
   bool wants(Want bit) const noexcept { return slot_ != nullptr && (state_ & bit) != 0; }
   // Sets the sequence number (or correlation) once it is known.
   void set_link(std::uint64_t link) noexcept {
-    if (slot_ != nullptr && is_current()) std::atomic_ref<std::uint64_t>(slot_->link).store(link, std::memory_order_relaxed);
+    if (slot_ != nullptr && is_current(state_)) set_slot_link(*slot_, link);
   }
   Slot* slot() const noexcept { return slot_; }
   std::uint64_t state() const noexcept { return state_; }
 
  private:
-  // False if the session this scope was opened in is over and the thread has joined another one: the slot is no longer ours.
-  bool is_current() const noexcept { return generation_of(thread_log->state) == generation_of(state_); }
-  void close() noexcept {
-    if (is_current()) [[likely]]
-      std::atomic_ref<std::uint64_t>(slot_->end).store(ticks_for(state_), std::memory_order_release);
-  }
-
   Slot* slot_ = nullptr;
   std::uint64_t state_ = 0;
 };
@@ -118,6 +122,12 @@ class NamedScope {
       return;
     open(state, name, kind);
   }
+  // A scope whose name ends in a number ("ProfilerStep#3"); the number needs no name of its own.
+  static NamedScope numbered(NameId name, std::uint64_t number, EventKind kind) noexcept {
+    NamedScope scope;
+    if (const std::uint64_t state = current_state(); state != 0) scope.open(state, name, kind, kNumbered, number);
+    return scope;
+  }
   ~NamedScope() { close(); }
   NamedScope(NamedScope&& other) noexcept { *this = std::move(other); }
   NamedScope& operator=(NamedScope&& other) noexcept {
@@ -126,7 +136,6 @@ class NamedScope {
       slot_ = std::exchange(other.slot_, nullptr);
       owner_ = other.owner_;
       state_ = other.state_;
-      start_ = other.start_;
     }
     return *this;
   }
@@ -135,8 +144,8 @@ class NamedScope {
   void close() noexcept {
     if (slot_ == nullptr) [[likely]]
       return;
-    if (thread_log == owner_ && generation_of(owner_->state) == generation_of(state_)) [[likely]]
-      std::atomic_ref<std::uint64_t>(slot_->end).store(ticks_for(state_), std::memory_order_release);
+    if (thread_log == owner_ && is_current(state_)) [[likely]]
+      store_end(*slot_, ticks_for(state_));
     else
       close_elsewhere();
     slot_ = nullptr;
@@ -147,18 +156,16 @@ class NamedScope {
   std::uint64_t state() const noexcept { return state_; }
 
  private:
-  void open(std::uint64_t state, NameId name, EventKind kind) noexcept {
-    slot_ = open_slot(state, name, kind, 0, Device{}, 0);
+  void open(std::uint64_t state, NameId name, EventKind kind, std::uint8_t flags = 0, std::uint64_t link = 0) noexcept {
+    slot_ = open_slot(state, name, kind, flags, Device{}, link);
     owner_ = thread_log;
     state_ = state;
-    start_ = slot_ != nullptr ? slot_->start : 0;
   }
   void close_elsewhere() noexcept;
 
   Slot* slot_ = nullptr;
   ThreadLog* owner_ = nullptr;
   std::uint64_t state_ = 0;
-  std::uint64_t start_ = 0;
 };
 
 // A moment on this thread.

@@ -14,8 +14,10 @@ class Host {
  public:
   virtual ~Host() = default;
   virtual std::string_view name() const = 0;  // "embedded", "torch"
-  // A session starts: switch on what `wants` (Want bits) asks for. Called under the session lock, before the first event can be recorded.
+  // A session starts: switch on what `wants` (Want bits) asks for. Called on the thread that starts the session, before the first event can
+  // be recorded. The recorder holds no lock meanwhile.
   virtual Status session_starts(std::uint32_t wants) = 0;
+  // The session has stopped, and nothing is recorded any more. Called on the thread that stops it.
   virtual void session_stops() = 0;
   // Totals of the host's allocators now.
   virtual std::vector<trace::MemoryBaseline> memory_totals() { return {}; }

@@ -30,10 +30,11 @@ struct SideChunk {
 // A block of slots and the side chunks that refer to them: the unit that is recycled, overwritten or spilled.
 struct Segment {
   Slot* slots = nullptr;
-  std::uint32_t used = 0;           // valid once sealed
+  std::uint32_t used = 0;           // valid once note_fill() has run
   std::uint64_t first_ordinal = 0;  // position of slots[0] among all events of the thread in this session
   std::vector<SideChunk> side;
-  bool stays_with_thread = false;  // after stop, the thread may still write here: see Registry::close
+  std::uint64_t loose_entries = 0;  // side entries that belong to no event, and are lost on their own; valid as `used` is
+  bool stays_with_thread = false;   // after stop, the thread may still write here: see Registry::close
 
   bool empty() const { return used == 0 && side.empty(); }
 };
@@ -52,7 +53,7 @@ struct LogStorage {
   // Guards everything below against stop() and fork(); the owner takes it only out of line.
   std::mutex mutex;
   SessionCore* session = nullptr;  // null when the log takes part in no session
-  std::deque<Segment> segments;    // of this session, oldest first, the last one is being written
+  std::deque<Segment> segments;    // of this session, oldest first; the last one is being written if ThreadLog::segment_begin is its
   std::vector<Segment> pinned;     // dropped from the ring but for an open scope
   std::vector<void*> spare;        // blocks of earlier sessions that a late writer may still touch: reused by this thread only
   std::uint64_t next_ordinal = 0;
@@ -60,10 +61,12 @@ struct LogStorage {
   ThreadIdentity thread;
   bool dead = false;
 
-  // Counts of this session; the first two are written without the lock.
+  // Counts of this session; the first three are written without the lock.
   std::atomic<std::uint64_t> refused{0};
   std::atomic<std::uint64_t> side_refused{0};
+  std::atomic<std::uint64_t> loose_entries{0};  // of the segment that is being written
   std::uint64_t overwritten = 0;
+  std::uint64_t side_overwritten = 0;
 
   // Written by the owner alone, read by it without the lock.
   std::uint32_t admitted_generation = 0;  // kOneThread: the session this thread may record in
@@ -76,6 +79,16 @@ struct Log {
   LogStorage cold;
 };
 
+// Writes down how far the segment that is being written has been filled. Does nothing if there is none; may be repeated. Under the log's
+// lock, on any thread.
+void note_fill(Log& log) noexcept;
+
+// Appends an event that is over already. There must be room for it. On the log's own thread.
+void append_closed(ThreadLog& hot, const Slot& event) noexcept;
+
+// The log writes to no segment any more: the next event or side entry goes the slow way. On the log's own thread.
+void leave_segment(ThreadLog& hot) noexcept;
+
 // What stop() takes from a log.
 struct SealedLog {
   ThreadIdentity thread;
@@ -83,6 +96,7 @@ struct SealedLog {
   std::uint64_t refused = 0;
   std::uint64_t side_refused = 0;
   std::uint64_t overwritten = 0;
+  std::uint64_t side_overwritten = 0;
 };
 
 }  // namespace mindtorch::record

@@ -23,8 +23,7 @@ trace::NameId innermost_open_name() noexcept {
   Slot* const begin = end - std::min(kFarthest, end - log->segment_begin);
   for (Slot* slot = end; slot != begin;) {
     --slot;
-    const bool is_open = std::atomic_ref<std::uint64_t>(slot->end).load(std::memory_order_relaxed) == 0;
-    if (is_open && slot->kind <= trace::EventKind::kScope) return slot->name;
+    if (is_open(*slot) && slot->kind <= trace::EventKind::kScope) return slot->name;
   }
   return 0;
 }

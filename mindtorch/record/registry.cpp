@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/record/foreign_lock.h"
 #include "mindtorch/record/name_table.h"
 #include "mindtorch/record/session_core.h"
 
@@ -66,14 +67,16 @@ Log* Registry::create_log() {
   auto log = std::make_unique<Log>();
   log->hot.storage = &log->cold;
   log->cold.thread = {0, ::getpid(), current_tid(), current_thread_name()};
-  std::lock_guard lock(mutex_);
+  const ForeignLockRegion may_wait;
+  const auto lock = lock_patiently(mutex_);
   log->cold.thread.number = ++last_number_;
   logs_.push_back(std::move(log));
   return logs_.back().get();
 }
 
 bool Registry::attach(Log& log, std::uint64_t state) {
-  std::lock_guard lock(mutex_);
+  const ForeignLockRegion may_wait;
+  const auto lock = lock_patiently(mutex_);
   if (open_ == nullptr || open_->generation != generation_of(state)) return false;
   LogStorage& cold = log.cold;
   std::lock_guard log_lock(cold.mutex);
@@ -81,13 +84,22 @@ bool Registry::attach(Log& log, std::uint64_t state) {
   cold.next_ordinal = 0;
   cold.refused = 0;
   cold.side_refused = 0;
+  cold.loose_entries = 0;
   cold.overwritten = 0;
-  log.hot.next.store(nullptr, std::memory_order_relaxed);
-  log.hot.limit = log.hot.segment_begin = nullptr;
-  log.hot.side_next.store(nullptr, std::memory_order_relaxed);
-  log.hot.side_limit = nullptr;
+  cold.side_overwritten = 0;
+  leave_segment(log.hot);
   log.hot.state = state;
   return true;
+}
+
+// The memory of an open slot is kept for as long as its session is open, whatever the policy, and close() needs the lock: so while the
+// lock is held and the session is open, the slot is there.
+void Registry::close_async(Slot* slot, std::uint64_t state, std::uint64_t end_ticks) noexcept {
+  const ForeignLockRegion may_wait;
+  const auto lock = lock_patiently(mutex_);
+  if (open_ == nullptr || open_->generation != generation_of(state)) return;
+  add_slot_flag(*slot, trace::kAsync);
+  store_end(*slot, end_ticks);
 }
 
 namespace {
@@ -113,17 +125,12 @@ void keep_blocks_in_reach(LogStorage& cold) {
 SealedLog seal(Log& log) {
   LogStorage& cold = log.cold;
   cold.session = nullptr;
-  if (!cold.segments.empty()) {
-    Segment& last = cold.segments.back();
-    last.used = static_cast<std::uint32_t>(log.hot.next.load(std::memory_order_acquire) - last.slots);
-    if (!last.side.empty())
-      last.side.back().used = static_cast<std::uint32_t>(log.hot.side_next.load(std::memory_order_acquire) - last.side.back().words);
-  }
+  note_fill(log);
   if (!cold.dead) {
     cold.thread.name = thread_name_now(cold.thread);
     keep_blocks_in_reach(cold);
   }
-  SealedLog out{cold.thread, {}, cold.refused, cold.side_refused, cold.overwritten};
+  SealedLog out{cold.thread, {}, cold.refused, cold.side_refused, cold.overwritten, cold.side_overwritten};
   std::move(cold.pinned.begin(), cold.pinned.end(), std::back_inserter(out.segments));
   std::move(cold.segments.begin(), cold.segments.end(), std::back_inserter(out.segments));
   std::sort(out.segments.begin(), out.segments.end(), [](const Segment& a, const Segment& b) { return a.first_ordinal < b.first_ordinal; });

@@ -29,9 +29,12 @@ class Registry {
   // A generation number no session has had.
   std::uint32_t next_generation();
 
-  // The owner's side, out of line. attach() makes `log` take part in the session of `generation`; false if that session is over.
+  // The side of the threads that record, out of line. attach() makes `log` take part in the session of the state word `state`; false if
+  // that session is over.
   Log* create_log();
   bool attach(Log& log, std::uint64_t state);
+  // Ends a scope that the calling thread did not open, and marks it as async. Does nothing if the session of `state` is over.
+  void close_async(Slot* slot, std::uint64_t state, std::uint64_t end_ticks) noexcept;
   void thread_exits(Log* log) noexcept;
   // Gives a block to the thread that may still write to it; to the pool if the thread is gone.
   void keep_for_thread(std::uint32_t number, void* block) noexcept;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "mindtorch/record/names.h"
+#include "mindtorch/record/side_entries.h"
 #include "mindtorch/record/stack_provider.h"
 #include "mindtorch/trace/inputs.h"
 
@@ -34,13 +35,10 @@ struct ColumnPointers {
   std::uint8_t* flags;
 };
 
-// A step whose number is not in its name, which ends in '#', but in its link: a long run has many, and names live as long as the process.
-bool is_numbered(const Slot& slot) { return slot.kind == EventKind::kStep && name_text(slot.name).ends_with('#'); }
-
 // Fills one row from a slot. Returns false if the scope is still open.
-bool fill_row(Slot& slot, trace::EventIndex row, TickMapping& mapping, const ReadOptions& options, IdMaps& ids,
+bool fill_row(const Slot& slot, trace::EventIndex row, TickMapping& mapping, const ReadOptions& options, IdMaps& ids,
               const ColumnPointers& columns) {
-  std::uint64_t end = std::atomic_ref<std::uint64_t>(slot.end).load(std::memory_order_acquire);
+  std::uint64_t end = end_of(slot);
   const bool open = end == 0;
   if (open) end = options.end_of_open;
   const std::int64_t start_ns = mapping.to_ns(slot.start);
@@ -48,11 +46,12 @@ bool fill_row(Slot& slot, trace::EventIndex row, TickMapping& mapping, const Rea
   columns.start_ns[row] = start_ns;
   columns.duration_ns[row] = end_ns - start_ns;
   columns.name[row] = ids.name(slot.name);
-  columns.link[row] = std::atomic_ref<std::uint64_t>(slot.link).load(std::memory_order_relaxed);
+  columns.link[row] = link_of(slot);
   columns.device[row] = slot.device;
   columns.kind[row] = slot.kind;
-  columns.flags[row] = static_cast<std::uint8_t>(slot.flags | (open ? trace::kUnfinished : 0));
-  if (is_numbered(slot)) [[unlikely]]
+  const std::uint8_t flags = flags_of(slot);
+  columns.flags[row] = static_cast<std::uint8_t>((flags & ~kNumbered) | (open ? trace::kUnfinished : 0));
+  if ((flags & kNumbered) != 0) [[unlikely]]
     columns.name[row] = ids.name(fmt::format("{}{}", name_text(slot.name), std::exchange(columns.link[row], 0)));
   return !open;
 }
@@ -62,18 +61,18 @@ bool follows(const ColumnPointers& columns, trace::EventIndex row) {
   return columns.duration_ns[row] <= columns.duration_ns[row - 1];
 }
 
-void add_memory(const SideEntry& entry, trace::TrackId track, std::int64_t time_ns, trace::MemoryColumns& memory) {
+void add_memory(const MemoryEntry& entry, trace::TrackId track, std::int64_t time_ns, trace::MemoryColumns& memory) {
   memory.time_ns.push_back(time_ns);
   memory.track.push_back(track);
-  memory.address.push_back(static_cast<std::uint64_t>(entry.words[1]));
-  memory.bytes.push_back(entry.words[2]);
-  memory.device.push_back({static_cast<DeviceType>(entry.words[3] & 0xFF), static_cast<std::uint8_t>(entry.words[3] >> 8)});
-  memory.total_allocated.push_back(entry.words[4]);
-  memory.total_reserved.push_back(entry.words[5]);
+  memory.address.push_back(entry.address);
+  memory.bytes.push_back(entry.bytes);
+  memory.device.push_back(entry.device);
+  memory.total_allocated.push_back(entry.total_allocated);
+  memory.total_reserved.push_back(entry.total_reserved);
 }
 
 void read_side_entry(const SideEntry& entry, std::span<const std::int64_t> latest_stack, trace::EventIndex event, trace::TrackId track,
-                     TickMapping& mapping, const ReadOptions& options, IdMaps& ids, trace::Recording& out) {
+                     TickMapping& mapping, const ReadOptions& options, IdMaps& ids, trace::Recording& out, ReadCounts& counts) {
   switch (entry.kind) {
     case SideKind::kInputs: out.inputs.add(event, ids.inputs(entry.words)); break;
     case SideKind::kStack:
@@ -83,25 +82,29 @@ void read_side_entry(const SideEntry& entry, std::span<const std::int64_t> lates
       break;
     }
     case SideKind::kAttribute: {
-      const auto type = static_cast<trace::Attribute::Type>(entry.words[0] >> 32);
-      trace::Attribute attribute{ids.name(static_cast<NameId>(entry.words[0])), type, entry.words[1]};
-      if (type == trace::Attribute::Type::kText || type == trace::Attribute::Type::kJson)
-        attribute.bits = ids.name(static_cast<NameId>(entry.words[1]));
+      const AttributeEntry written = AttributeEntry::unpack(entry.words);
+      trace::Attribute attribute{ids.name(written.key), written.type, written.bits};
+      if (written.type == trace::Attribute::Type::kText || written.type == trace::Attribute::Type::kJson)
+        attribute.bits = ids.name(static_cast<NameId>(written.bits));
       out.attributes.add(event, {&attribute, 1});
       break;
     }
-    case SideKind::kMemory:
-    case SideKind::kMemoryTag: {
-      const auto ticks = static_cast<std::uint64_t>(entry.words[0]);
-      if (ticks < options.window_start) break;
-      if (entry.kind == SideKind::kMemory)
-        add_memory(entry, track, mapping.to_ns(ticks), out.memory);
+    case SideKind::kMemory: {
+      const MemoryEntry report = MemoryEntry::unpack(entry.words);
+      if (report.ticks < options.window_start)
+        ++counts.side_left_out;
       else
-        out.memory_tags.push_back(
-            {mapping.to_ns(ticks), static_cast<std::uint64_t>(entry.words[1]), static_cast<trace::MemoryCategory>(entry.words[2])});
+        add_memory(report, track, mapping.to_ns(report.ticks), out.memory);
       break;
     }
-    case SideKind::kLateEnd: break;  // applied to the slots before anything is read
+    case SideKind::kMemoryTag: {
+      const MemoryTagEntry tag = MemoryTagEntry::unpack(entry.words);
+      if (tag.ticks < options.window_start)
+        ++counts.side_left_out;
+      else
+        out.memory_tags.push_back({mapping.to_ns(tag.ticks), tag.address, tag.category});
+      break;
+    }
   }
 }
 
@@ -185,7 +188,7 @@ void read_segment(const Segment& segment, trace::TrackId track, TickMapping& map
     if (entry.kind == SideKind::kStack) latest_stack = entry.words;
     const trace::EventIndex event = row_of_slot.empty() ? first + entry.slot_index : row_of_slot[entry.slot_index];
     if (event == kLeftOut && belongs_to_event(entry.kind)) return;
-    read_side_entry(entry, latest_stack, event, track, mapping, options, ids, out);
+    read_side_entry(entry, latest_stack, event, track, mapping, options, ids, out, counts);
   });
 }
 

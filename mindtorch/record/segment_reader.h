@@ -60,10 +60,9 @@ template <class Visit>
 void for_each_side_entry(const Segment& segment, Visit visit) {
   for (const SideChunk& chunk : segment.side) {
     for (std::uint32_t at = 0; at < chunk.used;) {
-      const auto header = static_cast<std::uint64_t>(chunk.words[at]);
-      const auto words = static_cast<std::uint32_t>((header >> 8) & 0xFFFFFF);
-      visit(SideEntry{static_cast<SideKind>(header & 0xFF), static_cast<std::uint32_t>(header >> 32), {chunk.words + at + 1, words}});
-      at += 1 + words;
+      const SideHeader header = unpack_side_header(chunk.words[at]);
+      visit(SideEntry{header.kind, header.slot_index, {chunk.words + at + 1, header.words}});
+      at += 1 + header.words;
     }
   }
 }
@@ -75,6 +74,7 @@ struct ReadOptions {
 
 struct ReadCounts {
   std::uint64_t left_out = 0;
+  std::uint64_t side_left_out = 0;  // memory reports, which belong to no event
   std::uint64_t unfinished = 0;
   bool in_order = true;  // starts never decrease, longer first
 };

@@ -9,6 +9,7 @@
 #include "mindtorch/record/foreign_host.h"
 #include "mindtorch/record/host.h"
 #include "mindtorch/record/registry.h"
+#include "mindtorch/record/segments.h"
 #include "mindtorch/record/session_clock.h"
 #include "mindtorch/record/session_core.h"
 #include "mindtorch/record/spill.h"
@@ -41,12 +42,16 @@ class Session::Impl {
  public:
   enum class Phase { kPrepared, kRunning, kStopped };
 
-  explicit Impl(SessionOptions asked) : options(std::move(asked)), core(options), state(state_for(options, core)), pid(::getpid()) {}
+  explicit Impl(SessionOptions asked)
+      : options(std::move(asked)),
+        core(options, Registry::instance().next_generation()),
+        state(state_for(options, core)),
+        pid(::getpid()) {}
 
   ~Impl() {
     if (pid != ::getpid()) {
       // A copy in a forked child: the session belongs to the parent, and the spill thread does not exist here.
-      if (core.spill) core.spill.release()->abandon();  // leaked: its thread and locks are the parent's
+      if (spill) spill.release()->abandon();  // leaked: its thread and locks are the parent's
       return;
     }
     if (phase == Phase::kRunning) release(halt());
@@ -77,6 +82,7 @@ class Session::Impl {
 
   SessionOptions options;
   SessionCore core;
+  std::unique_ptr<SpillWriter> spill;  // policy spill only
   const std::uint64_t state;
   const pid_t pid;
   Phase phase = Phase::kPrepared;
@@ -113,7 +119,7 @@ void Session::Impl::start() {
     thread_log->storage->admitted_generation = core.generation;  // the starting thread is the one that records
     log = attached_log(state);
   }
-  if (events_on && log != nullptr) new_segment(*log);
+  if (events_on && log != nullptr) new_segment(*log, log->cold.refused);
   if (events_on) set_state(state);
 }
 
@@ -143,6 +149,8 @@ void Session::Impl::release(const std::vector<SealedLog>& logs) {
         if (!chunk.stays_with_thread) core.release_block(chunk.words);
     }
   }
+  if (spill)
+    for (const auto& [number, block] : spill->take_open_blocks()) Registry::instance().keep_for_thread(number, block);
   BlockPool::instance().trim(kKeptBytes);
   if (options.stacks && stack_provider() != nullptr) stack_provider()->session_resolved();
   Registry::instance().unclaim(&core);
@@ -157,7 +165,10 @@ std::unique_ptr<Session> Session::prepare(SessionOptions options) {
     impl->phase = Impl::Phase::kStopped;  // nothing to give back
     throw_error("record.prepare", "another profiling session is active; stop it first (it goes on unharmed)");
   }
-  if (impl->options.budget.policy == Budget::Policy::kSpill) impl->core.spill = std::make_unique<SpillWriter>(impl->core, impl->options);
+  if (impl->options.budget.policy == Budget::Policy::kSpill) {
+    impl->spill = std::make_unique<SpillWriter>(impl->core, impl->options);
+    impl->core.spill = impl->spill.get();
+  }
   std::vector<ActivitySource*> usable;
   for (ActivitySource* source : impl->options.sources) {
     const Status status = source->prepare(impl->source_options());
@@ -194,8 +205,7 @@ trace::Recording Session::stop() {
   about.memory_baselines = impl.baselines;
   about.options = {
       .shapes = impl.options.shapes, .stacks = impl.options.stacks, .memory = impl.options.memory, .modules = impl.options.modules};
-  trace::Recording recording =
-      impl.core.spill ? impl.core.spill->finish(ingredients, std::move(about)) : assemble(ingredients, std::move(about));
+  trace::Recording recording = impl.spill ? impl.spill->finish(ingredients, std::move(about)) : assemble(ingredients, std::move(about));
   if (RecordingListener* const it = listener.load(std::memory_order_acquire)) it->recorded(recording);
   return recording;
 }

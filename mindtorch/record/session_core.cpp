@@ -3,8 +3,6 @@
 
 #include "mindtorch/base/error.h"
 #include "mindtorch/record/foreign_lock.h"
-#include "mindtorch/record/registry.h"
-#include "mindtorch/record/spill.h"
 
 namespace mindtorch::record {
 namespace {
@@ -22,25 +20,27 @@ Budget checked(Budget budget) {
 
 }  // namespace
 
-SessionCore::SessionCore(const SessionOptions& options)
-    : budget(checked(options.budget)),
-      clock(options.clock ? *options.clock : system_clock()),
-      generation(Registry::instance().next_generation()) {
+SessionCore::SessionCore(const SessionOptions& options, std::uint32_t generation_number)
+    : budget(checked(options.budget)), clock(options.clock ? *options.clock : system_clock()), generation(generation_number) {
   ticks_per_second_ = static_cast<std::uint64_t>(1e9 / clock.ns_per_tick());
 }
 
-SessionCore::~SessionCore() = default;
-
-void* SessionCore::take_block() noexcept {
+void* SessionCore::take_block(std::vector<void*>& spare) noexcept {
   if (over_budget()) {
     if (budget.policy == Budget::Policy::kGrow) return nullptr;
     if (budget.policy == Budget::Policy::kSpill) {
       ForeignLockRegion::give_up();
-      spill->wait_for_room([this] { return !over_budget(); });
+      spill->wait_for_room();
     }
   }
-  void* block = BlockPool::instance().take();
-  if (block != nullptr) adopt_bytes(kBlockBytes);
+  void* block = nullptr;
+  if (spare.empty()) {
+    block = BlockPool::instance().take();
+  } else {
+    block = spare.back();
+    spare.pop_back();
+  }
+  if (block != nullptr) bytes_.fetch_add(kBlockBytes, std::memory_order_relaxed);
   return block;
 }
 

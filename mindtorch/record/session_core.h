@@ -12,24 +12,30 @@
 
 namespace mindtorch::record {
 
-class SpillWriter;
-
 struct TickStep {
   std::uint64_t ticks = 0;
   std::int64_t step = 0;
 };
 
+// Takes full segments while recording goes on (policy spill).
+class SegmentSink {
+ public:
+  virtual ~SegmentSink() = default;
+  // Takes over the segment, or throws std::bad_alloc and leaves it as it is. Any thread, under its log's lock.
+  virtual void submit(const ThreadIdentity& thread, Segment&& segment) = 0;
+  // Blocks the caller until the session is within its budget, or until the sink holds nothing that could be freed. Any thread.
+  virtual void wait_for_room() noexcept = 0;
+};
+
 // Lives from prepare() to the end of stop(). Logs reach it through LogStorage::session under the log's lock.
 class SessionCore {
  public:
-  explicit SessionCore(const SessionOptions& options);
-  ~SessionCore();
+  SessionCore(const SessionOptions& options, std::uint32_t generation);
 
-  // A block for a log under the byte budget: null if the policy refuses. Waits for the spill thread if must_wait().
-  void* take_block() noexcept;
+  // A block under the byte budget, from `spare` if there is one: null if the policy refuses, or there is no memory. Waits for the spill if
+  // must_wait().
+  void* take_block(std::vector<void*>& spare) noexcept;
   void release_block(void* block) noexcept;
-  // Counts a block that a log had kept for itself.
-  void adopt_bytes(std::int64_t bytes) noexcept { bytes_.fetch_add(bytes, std::memory_order_relaxed); }
   // True if one more block would exceed the budget.
   bool over_budget() const noexcept { return bytes() + static_cast<std::int64_t>(kBlockBytes) > budget.bytes; }
   bool must_wait() const noexcept { return budget.policy == Budget::Policy::kSpill && over_budget(); }
@@ -48,7 +54,7 @@ class SessionCore {
   const Budget budget;
   Clock& clock;
   const std::uint32_t generation;
-  std::unique_ptr<SpillWriter> spill;  // policy spill only
+  SegmentSink* spill = nullptr;  // policy spill only; set before the session starts
   std::atomic<std::uint64_t> refused_at_thread_exit{0};
 
  private:

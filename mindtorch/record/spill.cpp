@@ -8,8 +8,7 @@
 #include "mindtorch/base/error.h"
 #include "mindtorch/base/text.h"
 #include "mindtorch/record/assemble.h"
-#include "mindtorch/record/registry.h"
-#include "mindtorch/record/session_core.h"
+#include "mindtorch/record/spilled.h"
 #include "mindtorch/record/stack_provider.h"
 
 namespace mindtorch::record {
@@ -33,17 +32,20 @@ void SpillWriter::end_thread() {
   thread_.reset();
 }
 
-void SpillWriter::submit(const ThreadIdentity& thread, Segment segment) {
+void SpillWriter::submit(const ThreadIdentity& thread, Segment&& segment) {
   {
     std::lock_guard lock(mutex_);
-    queue_.push_back({thread, std::move(segment), true, {}});
+    queue_.push_back({thread, {}, true, {}});
+    queue_.back().segment = std::move(segment);
   }
   work_came_.notify_one();
 }
 
-void SpillWriter::wait_for_room(const std::function<bool()>& has_room) noexcept {
+// The segments that threads are filling, and those with open scopes, may take up the whole budget: then there is nothing to wait for, and
+// the session needs more than its budget until the segments are full and the scopes are closed.
+void SpillWriter::wait_for_room() noexcept {
   std::unique_lock lock(mutex_);
-  room_came_.wait(lock, has_room);
+  room_came_.wait(lock, [this] { return !core_.over_budget() || (queue_.empty() && !writing_); });
 }
 
 void SpillWriter::run() {
@@ -53,20 +55,29 @@ void SpillWriter::run() {
     if (queue_.empty()) return;
     Work work = std::move(queue_.front());
     queue_.pop_front();
+    writing_ = true;
     lock.unlock();
     write(std::move(work));
     write_ends();
     lock.lock();
+    writing_ = false;
+    room_came_.notify_all();
   }
 }
 
 void SpillWriter::write(Work work) {
+  const std::uint64_t written_before = file_.events_written();
   try {
-    if (failure_.empty()) work.open = file_.write(work.thread, work.segment, late_ends_);
+    if (failure_.empty()) work.open = file_.write(work.thread, work.segment);
   } catch (const std::exception& error) {
     failure_ = error.what();
   }
-  if (!failure_.empty()) dropped_ += work.segment.used;
+  if (!failure_.empty()) {
+    dropped_ += work.segment.used - (file_.events_written() - written_before);
+    side_dropped_ += work.segment.loose_entries;
+    // Its open scopes are not written, but their ends are stored into the segment all the same: it must not be recycled before.
+    work.open = open_slots(work.segment, 0);
+  }
   if (work.open.empty())
     release(work);
   else
@@ -75,41 +86,33 @@ void SpillWriter::write(Work work) {
 
 void SpillWriter::release(const Work& work) {
   if (!work.owned) return;
-  // A scope that is still open will be closed into its slot: the memory goes to the thread that will do it.
-  if (has_open_slot(work.segment))
-    Registry::instance().keep_for_thread(work.thread.number, work.segment.slots);
-  else
-    core_.release_block(work.segment.slots);
+  core_.release_block(work.segment.slots);
   for (const SideChunk& chunk : work.segment.side) core_.release_block(chunk.words);
-  { std::lock_guard lock(mutex_); }  // whoever waits is asleep by now, or has yet to ask
+  { std::lock_guard lock(mutex_); }  // a thread that waits is asleep by now, or has yet to ask whether there is room
   room_came_.notify_all();
 }
 
-// A scope closed elsewhere: its slot lies in a pinned segment, or in one that will be.
-void SpillWriter::apply_late_ends() {
-  std::erase_if(late_ends_, [this](const LateEnd& late) {
-    for (Work& work : pinned_) {
-      Slot* slots = work.segment.slots;
-      auto* slot = reinterpret_cast<Slot*>(late.slot);
-      if (slot < slots || slot >= slots + work.segment.used || slot->start != late.start) continue;
-      slot->flags |= trace::kAsync;
-      std::atomic_ref<std::uint64_t>(slot->end).store(late.end, std::memory_order_release);
-      return true;
-    }
-    return false;
-  });
+std::vector<SpillWriter::OpenBlock> SpillWriter::take_open_blocks() {
+  end_thread();
+  std::vector<OpenBlock> blocks;
+  for (const Work& work : pinned_) {
+    if (!work.owned) continue;
+    blocks.push_back({work.thread.number, work.segment.slots});
+    for (const SideChunk& chunk : work.segment.side) core_.release_block(chunk.words);
+  }
+  pinned_.clear();
+  return blocks;
 }
 
 void SpillWriter::write_ends() {
   if (pinned_.empty()) return;
-  apply_late_ends();
   std::vector<trace::PatchedEnd> ends;
   for (Work& work : pinned_) {
     std::erase_if(work.open, [&](const OpenSlot& open) {
-      Slot& slot = work.segment.slots[open.index];
-      const std::uint64_t end = std::atomic_ref<std::uint64_t>(slot.end).load(std::memory_order_acquire);
+      const Slot& slot = work.segment.slots[open.index];
+      const std::uint64_t end = end_of(slot);
       if (end == 0) return false;
-      ends.push_back({open.track, open.ordinal, end, static_cast<std::uint8_t>(slot.flags & trace::kAsync)});
+      ends.push_back({open.track, open.ordinal, end, static_cast<std::uint8_t>(flags_of(slot) & trace::kAsync)});
       return true;
     });
   }
@@ -134,20 +137,20 @@ trace::Recording SpillWriter::finish(const Ingredients& rest, trace::Recording s
   }
   write_ends();
   std::uint64_t unfinished = 0;
-  for (const Work& work : pinned_) {
-    unfinished += work.open.size();
-    release(work);
-  }
-  pinned_.clear();
+  for (const Work& work : pinned_) unfinished += work.open.size();
   TickMapping mapping = map_session_clock(core_.clock_samples(), core_.clock);
   add_clock_and_steps(core_, mapping, rest.stop_ticks, summary);
-  summary.metadata["spill_file"] = json_quoted(path_);
+  summary.metadata[kSpillFile] = json_quoted(path_);
+  summary.metadata[kSpillId] = file_.id();
+  summary.metadata[kSpillEvents] = std::to_string(file_.events_written());
   try {
     if (failure_.empty()) summary = file_.finish(rest, std::move(summary));
   } catch (const std::exception& error) {
     failure_ = error.what();
   }
   if (!failure_.empty()) summary.losses.push_back({trace::LossReason::kSpillFailed, dropped_, path_, failure_});
+  if (side_dropped_ > 0)
+    summary.losses.push_back({trace::LossReason::kSideData, side_dropped_, path_, "memory reports that could not be written"});
   // Whoever reads the file counts these itself.
   if (unfinished > 0)
     summary.losses.push_back({trace::LossReason::kUnfinished, unfinished, path_, "still open when the recording stopped"});

@@ -8,37 +8,41 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "mindtorch/record/log_storage.h"
+#include "mindtorch/record/session_core.h"
 #include "mindtorch/record/spill_file.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::record {
 
-class SessionCore;
 struct Ingredients;
 struct SessionOptions;
 
-class SpillWriter {
+class SpillWriter final : public SegmentSink {
  public:
   // Creates the file and starts the thread. Throws IoError.
   SpillWriter(SessionCore& core, const SessionOptions& options);
-  ~SpillWriter();
+  ~SpillWriter() override;
 
-  // Takes over a sealed segment. Any thread, under its log's lock.
-  void submit(const ThreadIdentity& thread, Segment segment);
-  // Blocks the caller until `has_room` holds; it is asked again whenever memory was freed. Any thread.
-  void wait_for_room(const std::function<bool()>& has_room) noexcept;
+  void submit(const ThreadIdentity& thread, Segment&& segment) override;
+  void wait_for_room() noexcept override;
 
   // Writes what is left and ends the file. Returns `summary` (no events) with clock, steps and losses filled in and metadata "spill_file"
   // naming the file; what could not be written is among the losses.
   trace::Recording finish(const Ingredients& rest, trace::Recording summary);
+
+  // A block with scopes that are still open: their thread will store their ends into it.
+  struct OpenBlock {
+    std::uint32_t thread_number = 0;
+    void* slots = nullptr;
+  };
+  // Ends the thread and hands over the blocks that outlive the session.
+  std::vector<OpenBlock> take_open_blocks();
 
   // In a forked child: forget the thread, which does not exist here. Leaks the rest.
   void abandon() noexcept { thread_.release(); }
@@ -55,21 +59,21 @@ class SpillWriter {
   void write(Work work);
   void write_ends();
   void release(const Work& work);
-  void apply_late_ends();
   void end_thread();
 
   SessionCore& core_;
   const std::string path_;
   SpillFile file_;
   std::vector<Work> pinned_;
-  std::vector<LateEnd> late_ends_;
   std::string failure_;  // why the file could not be written; segments are dropped and counted from then on
   std::uint64_t dropped_ = 0;
+  std::uint64_t side_dropped_ = 0;
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable work_came_;
   std::condition_variable room_came_;
   std::deque<Work> queue_;
+  bool writing_ = false;
   bool ending_ = false;
   std::unique_ptr<std::thread> thread_;
 };

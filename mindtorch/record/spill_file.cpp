@@ -1,24 +1,26 @@
 // The file of a spilling session.
 #include "mindtorch/record/spill_file.h"
 
-#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <random>
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/base/file.h"
 #include "mindtorch/record/assemble.h"
 #include "mindtorch/record/device_mapping.h"
+#include "mindtorch/record/spilled.h"
 #include "mindtorch/trace/ordering.h"
 
 namespace mindtorch::record {
 namespace {
 
-int create(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) throw_io_error("record.prepare", "write the spill file", path, errno);
-  return fd;
+std::string random_id() {
+  std::random_device random;
+  return fmt::format("\"{:08x}{:08x}{:08x}{:08x}\"", random(), random(), random(), random());
 }
 
 // One line through the first and the last sample: a file holds ticks, and one rate for all of them.
@@ -42,10 +44,39 @@ trace::ClockMapping straight_line(const std::vector<ClockSample>& samples, Clock
 
 }  // namespace
 
-SpillFile::SpillFile(const std::string& path, SessionCore& core, StackProvider* provider)
-    : core_(core), fd_(create(path)), writer_(fd_, path), ids_(names_, stacks_, provider) {}
+std::vector<OpenSlot> open_slots(const Segment& segment, trace::TrackId track) {
+  std::vector<OpenSlot> open;
+  for (std::uint32_t i = 0; i < segment.used; ++i)
+    if (is_open(segment.slots[i])) open.push_back({i, track, segment.first_ordinal + i});
+  return open;
+}
 
-SpillFile::~SpillFile() { ::close(fd_); }
+LockedFile::LockedFile(const std::string& path) : fd(open_regular_file(path)) {
+  try {
+    // Not before the lock is ours: the file may hold what another process is recording.
+    if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) throw_io_error("record.prepare", "lock the spill file", path, errno);
+      throw IoError(EBUSY, path, fmt::format("[record.prepare] cannot write the spill file '{}': another recording is writing it", path));
+    }
+    if (::ftruncate(fd, 0) != 0) throw_io_error("record.prepare", "write the spill file", path, errno);
+  } catch (...) {
+    ::close(fd);
+    throw;
+  }
+}
+
+LockedFile::~LockedFile() {
+  // A forked child may have the descriptor too: closing ours would leave the file locked until the child has ended.
+  ::flock(fd, LOCK_UN);
+  ::close(fd);
+}
+
+SpillFile::SpillFile(const std::string& path, SessionCore& core, StackProvider* provider)
+    : core_(core), id_(random_id()), file_(path), writer_(file_.fd, path), ids_(names_, stacks_, provider) {
+  trace::Recording identity;
+  identity.metadata[kSpillId] = id_;
+  writer_.add_summary(identity);
+}
 
 trace::TrackId SpillFile::track_of_thread(const ThreadIdentity& thread) {
   const auto [found, is_new] = track_of_number_.try_emplace(thread.number, static_cast<trace::TrackId>(tracks_.size()));
@@ -95,7 +126,7 @@ void SpillFile::write_piece(trace::TrackId track, const trace::Recording& rows, 
   events_written_ += count;
 }
 
-std::vector<OpenSlot> SpillFile::write(const ThreadIdentity& thread, const Segment& segment, std::vector<LateEnd>& late_ends) {
+std::vector<OpenSlot> SpillFile::write(const ThreadIdentity& thread, const Segment& segment) {
   const trace::TrackId track = track_of_thread(thread);
   trace::Recording rows;
   TickMapping ticks;  // ns = ticks: the reader maps them
@@ -112,11 +143,6 @@ std::vector<OpenSlot> SpillFile::write(const ThreadIdentity& thread, const Segme
     rows.events.duration_ns[i] = trace::kStillOpen;
     open.push_back({i, track, segment.first_ordinal + i});
   }
-  for_each_side_entry(segment, [&](const SideEntry& entry) {
-    if (entry.kind == SideKind::kLateEnd)
-      late_ends.push_back({static_cast<std::uintptr_t>(entry.words[0]), static_cast<std::uint64_t>(entry.words[1]),
-                           static_cast<std::uint64_t>(entry.words[2])});
-  });
   write_clock();
   write_new_ids();
   if (rows.events.size() > 0)
@@ -155,6 +181,7 @@ void SpillFile::write_devices(const Ingredients& from, trace::Recording& summary
 trace::Recording SpillFile::finish(const Ingredients& from, trace::Recording summary) {
   write_clock();
   write_devices(from, summary);
+  summary.metadata[kSpillEvents] = std::to_string(events_written_);
   writer_.add_steps(summary.steps, trace::TimeUnit::kNanoseconds);
   writer_.add_summary(summary);
   writer_.finish();

@@ -24,27 +24,34 @@ struct OpenSlot {
   std::uint64_t ordinal = 0;
 };
 
-// A scope that was closed on another thread than its own.
-struct LateEnd {
-  std::uintptr_t slot = 0;
-  std::uint64_t start = 0;
-  std::uint64_t end = 0;
+// The slots of a segment that are open now, if it is the segment of `track`.
+std::vector<OpenSlot> open_slots(const Segment& segment, trace::TrackId track);
+
+// A file that this session alone writes. A file that another session is writing is refused, and so is everything but a regular file; the
+// content of an earlier recording is dropped. Throws IoError.
+struct LockedFile {
+  explicit LockedFile(const std::string& path);
+  ~LockedFile();
+  LockedFile(const LockedFile&) = delete;
+  LockedFile& operator=(const LockedFile&) = delete;
+  const int fd;
 };
 
 // One thread at a time. Every call throws IoError if the file could not be written; what it holds stays readable.
 class SpillFile {
  public:
   SpillFile(const std::string& path, SessionCore& core, StackProvider* provider);
-  ~SpillFile();
   SpillFile(const SpillFile&) = delete;
   SpillFile& operator=(const SpillFile&) = delete;
 
-  // Writes a sealed segment; appends the late ends found in it. Returns its slots that are still open.
-  std::vector<OpenSlot> write(const ThreadIdentity& thread, const Segment& segment, std::vector<LateEnd>& late_ends);
+  // Writes a sealed segment. Returns its slots that are still open.
+  std::vector<OpenSlot> write(const ThreadIdentity& thread, const Segment& segment);
   void write_ends(std::span<const trace::PatchedEnd> ends) { writer_.add_patches(ends); }
   // Writes what the sources saw, and the summary with the losses this adds to it; then nothing more may be written. Returns the summary.
   trace::Recording finish(const Ingredients& from, trace::Recording summary);
 
+  // What the file is known by: the value of kSpillId.
+  const std::string& id() const { return id_; }
   std::uint64_t events_written() const { return events_written_; }
 
  private:
@@ -56,7 +63,8 @@ class SpillFile {
   void write_devices(const Ingredients& from, trace::Recording& summary);
 
   SessionCore& core_;
-  int fd_;
+  const std::string id_;  // as JSON
+  LockedFile file_;
   trace::RecordingWriter writer_;
   std::vector<std::string> names_{""};
   trace::Stacks stacks_;

@@ -7,7 +7,7 @@
 namespace mindtorch::record {
 
 // Hosts built against another layout of Slot, ThreadLog or the state word must not attach; see check_abi().
-inline constexpr std::uint32_t kAbiVersion = 1;
+inline constexpr std::uint32_t kAbiVersion = 2;
 
 // Low half of the state word. A host looks at a bit before it does the work that the bit pays for.
 enum Want : std::uint32_t {
@@ -18,6 +18,7 @@ enum Want : std::uint32_t {
   kMemory = 1u << 4,       // allocations and frees
   kModules = 1u << 5,      // calls of modules as scopes
   kOneThread = 1u << 6,    // only admitted threads record
+  kOverloads = 1u << 7,    // which overload of an op was called, as its attribute "overload_name"
 };
 
 // 0 while nothing records, else (generation << 32) | Want bits; the generation is new for every session.

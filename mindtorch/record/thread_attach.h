@@ -13,7 +13,4 @@ Log* attached_log(std::uint64_t state) noexcept;
 // This thread's log; only valid once attached_log() has succeeded on the thread.
 Log* own_log() noexcept;
 
-// Retires the log's current segment and starts a new one. False if refused (counted) or the session is over.
-bool new_segment(Log& log) noexcept;
-
 }  // namespace mindtorch::record

@@ -9,16 +9,29 @@
 
 namespace mindtorch::record {
 
-// Kinds of side entries. An entry is a header word {kind:8, words:24, slot index in its segment:32} and its payload words.
+// Kinds of side entries; side_entries.h says what is in them. An entry is a header word and its payload words.
 enum class SideKind : std::uint8_t {
-  kInputs = 1,     // encoded arguments (trace/inputs.h)
+  kInputs = 1,     // arguments of an op: InputWriter
   kStack = 2,      // words of the stack provider
-  kAttribute = 3,  // key and type, value
-  kMemory = 4,     // ticks, address, bytes, device, total allocated, total reserved
-  kMemoryTag = 5,  // ticks, address, category
-  kLateEnd = 6,    // slot address, its start ticks, end ticks: a scope of another thread, closed here
-  kSameStack = 7,  // nothing: the stack is that of the latest kStack entry of the segment
+  kAttribute = 3,  // AttributeEntry
+  kMemory = 4,     // MemoryEntry
+  kMemoryTag = 5,  // MemoryTagEntry
+  kSameStack = 6,  // nothing: the stack is that of the latest kStack entry of the segment
 };
+
+struct SideHeader {
+  SideKind kind;
+  std::uint32_t words;       // of the payload, below 2^24
+  std::uint32_t slot_index;  // in its segment; 0 if the entry belongs to no event
+};
+constexpr std::int64_t pack_side_header(const SideHeader& header) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(header.kind) | (std::uint64_t{header.words} << 8) |
+                                   (std::uint64_t{header.slot_index} << 32));
+}
+constexpr SideHeader unpack_side_header(std::int64_t word) {
+  const auto bits = static_cast<std::uint64_t>(word);
+  return {static_cast<SideKind>(bits & 0xFF), static_cast<std::uint32_t>((bits >> 8) & 0xFFFFFF), static_cast<std::uint32_t>(bits >> 32)};
+}
 
 struct LogStorage;  // segments, recycling, identity of the thread: thread_log.cpp
 
@@ -56,8 +69,7 @@ inline void fetch_for_writing(const void* address) noexcept { __builtin_prefetch
 
 // Publishes the entry at `at`, whose payload `at[1 .. words]` has been written.
 inline void commit_side(ThreadLog* log, std::int64_t* at, SideKind kind, std::uint32_t words, std::uint32_t slot_index) noexcept {
-  at[0] = static_cast<std::int64_t>(static_cast<std::uint64_t>(kind) | (static_cast<std::uint64_t>(words) << 8) |
-                                    (static_cast<std::uint64_t>(slot_index) << 32));
+  at[0] = pack_side_header({kind, words, slot_index});
   std::int64_t* const next = at + 1 + words;
   log->side_next.store(next, std::memory_order_release);
   fetch_for_writing(next + 16);  // two and three lines on: most entries are no longer than two

@@ -121,7 +121,7 @@ TEST_F(BudgetTest, KeepLastBoundsMemoryByTheWindowNotByTheRun) {
 }
 
 TEST_F(BudgetTest, KeepLastForgetsTheMarksOfStepsThatAreGone) {
-  SessionCore core({.budget = {.policy = Budget::Policy::kKeepLast, .keep_steps = 3}, .clock = &clock_});
+  SessionCore core({.budget = {.policy = Budget::Policy::kKeepLast, .keep_steps = 3}, .clock = &clock_}, 1);
   for (int step = 0; step < 500; ++step) core.mark_step(static_cast<std::uint64_t>(10 * step), step);
   EXPECT_LT(core.steps().size(), 8u);
   EXPECT_EQ(core.steps().back().step, 499);

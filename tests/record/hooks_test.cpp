@@ -63,6 +63,41 @@ TEST_F(HooksTest, StacksAreCapturedForOpsAndScopesAndResolvedOnceEach) {
   EXPECT_THAT(stacks.calls_, ElementsAre("begins", "resolved"));
 }
 
+TEST_F(HooksTest, ANumberedScopeHasItsNumberInItsNameAndNeedsNoNameOfItsOwn) {
+  const NameId prefix = intern("numbered scope #");
+  const std::size_t names_before = name_count();
+  auto session = started();
+  for (std::uint64_t i = 0; i < 3; ++i) NamedScope::numbered(prefix, i, trace::EventKind::kStep).close();
+  { NamedScope plain(prefix, trace::EventKind::kStep); }
+  const trace::Recording recording = stopped(*session);
+  EXPECT_THAT(event_names(recording), ElementsAre("numbered scope #0", "numbered scope #1", "numbered scope #2", "numbered scope #"))
+      << "a name is only a name, whatever it ends in";
+  for (trace::EventIndex i = 0; i < 4; ++i) {
+    EXPECT_EQ(recording.events.link[i], 0u);
+    EXPECT_EQ(recording.events.flags[i], 0u);
+  }
+  EXPECT_EQ(name_count(), names_before);
+}
+
+TEST_F(HooksTest, ASlotIsItsOwnersForAsLongAsTheSessionLastsWhateverItWants) {
+  auto session = started();
+  const std::uint64_t state = current_state();
+  Slot* slot = open_slot(state, intern("op"), EventKind::kOp, 0, Device{}, 0);
+  ASSERT_NE(slot, nullptr);
+  EXPECT_TRUE(is_open(*slot));
+  state_word.store(state | kShapes);  // what is wanted changes in the midst of a session
+  { OpScope joins_with_the_new_wants(intern("other")); }
+  EXPECT_TRUE(is_current(state));
+  clock_.advance(7);
+  close_slot(slot, state);
+  EXPECT_FALSE(is_open(*slot));
+  EXPECT_EQ(stopped(*session).events.duration_ns[0], 7);
+  auto next = started();
+  { OpScope joins_the_next_session(intern("op")); }
+  EXPECT_FALSE(is_current(state)) << "and a slot of that session is not to be written any more";
+  next->stop();
+}
+
 // Has a call stack of its own, which the test changes.
 class OneFrame : public StackProvider {
  public:

@@ -38,20 +38,20 @@ std::uint64_t link_of(const at::RecordFunction& fn) {
   return trace::make_sequence_link(fn.seqNr(), forward == 0 ? 0 : thread_number_of(forward));
 }
 
-void set_link(record::Slot* slot, std::uint64_t link) { std::atomic_ref<std::uint64_t>(slot->link).store(link, std::memory_order_relaxed); }
-
-// torch gives the evaluation of a node the numbers of the node's own call, which starts right after it.
+// Torch reports the evaluation of an autograd node first, without numbers, and the call of the node itself right after it. The evaluation
+// is shown with the numbers of that call, as torch's profiler shows it.
 void link_evaluation(BridgeThread& thread, const at::RecordFunction& fn, const OpName& name, record::Slot* slot) {
   record::Slot* evaluation = std::exchange(thread.evaluation, name.is_evaluation ? slot : nullptr);
-  if (evaluation != nullptr && fn.scope() == at::RecordScope::BACKWARD_FUNCTION) set_link(evaluation, slot->link);
+  if (evaluation != nullptr && fn.scope() == at::RecordScope::BACKWARD_FUNCTION) record::set_slot_link(*evaluation, slot->link);
 }
 
-// What every call of an operator is: the next one, found by the address of its name, will not be asked.
+// Whether the op has nothing but a name, a sequence number and arguments. Only then may the quick path in op_starts() serve the next call
+// of the same operator, which is recognised by the address of its name and is not asked these questions.
 bool is_plain(const at::RecordFunction& fn, const OpName& name) {
   return fn.scope() == at::RecordScope::FUNCTION && !name.is_evaluation && fn.forwardThreadId() == 0 && !fn.isNcclMeta();
 }
 
-// By its text. The address of an operator's name is remembered for as long as the operator stays.
+// Finds the name by its text. The address of an operator's name is remembered for as long as the operator is registered.
 OpName name_of(BridgeThread& thread, const at::RecordFunction& fn) {
   const std::uint32_t removed = operators_removed.load(std::memory_order_acquire);
   if (std::exchange(thread.operators_removed, removed) != removed) thread.names.forget_addresses();
@@ -63,7 +63,7 @@ OpName name_of(BridgeThread& thread, const at::RecordFunction& fn) {
 // The callbacks that are added now.
 std::atomic<at::CallbackHandle> active{at::INVALID_CALLBACK_HANDLE};
 
-// kOneThread: what the starting thread gives to those that work for it.
+// kOneThread: the starting thread leaves its admission here for the threads that work for it (autograd's, for example).
 std::mutex admission_mutex;
 record::ThreadAdmission admission;
 
@@ -81,13 +81,15 @@ struct FreeScope final : at::ObserverContext {
   record::NamedScope scope;
 };
 
-// What lies on this thread's stack, close above the callback, ends on this thread and before whatever began before it.
+// Torch keeps most of its RecordFunctions on the stack: such an op ends on this thread, before any op that began earlier. A RecordFunction
+// elsewhere (on the heap, in an object of Python) may end in any order and on any thread. There is no flag that tells them apart, so the
+// address does: an object close above this frame is on this thread's stack.
 bool is_on_stack(const at::RecordFunction& fn) {
   constexpr std::uintptr_t kClose = 16 * 1024;
   return reinterpret_cast<std::uintptr_t>(&fn) - reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < kClose;
 }
 
-// Any op, with all that it may have.
+// The slow path: any op, with everything that it may have.
 [[gnu::cold]] std::unique_ptr<at::ObserverContext> any_op_starts(BridgeThread& thread, const at::RecordFunction& fn) {
   const OpName name = name_of(thread, fn);
   std::unique_ptr<FreeScope> free_scope;
@@ -98,7 +100,7 @@ bool is_on_stack(const at::RecordFunction& fn) {
   } else {
     free_scope = std::make_unique<FreeScope>(name.id, kind_of(fn, name));
     slot = free_scope->scope.slot();
-    if (slot != nullptr) set_link(slot, link_of(fn));
+    if (slot != nullptr) record::set_slot_link(*slot, link_of(fn));
   }
   if (slot == nullptr) return nullptr;
   link_evaluation(thread, fn, name, slot);
@@ -120,7 +122,8 @@ bool is_on_stack(const at::RecordFunction& fn) {
   return any_op_starts(*thread, fn);
 }
 
-// Short on purpose: between two ops torch runs so much code that each line of this has to be fetched again.
+// Short on purpose: torch runs so much code between two ops that each cache line of this function has to be fetched again. Therefore every
+// rare case is behind one unlikely call.
 std::unique_ptr<at::ObserverContext> op_starts(const at::RecordFunction& fn) {
   const std::uint64_t state = record::current_state();
   BridgeThread& thread = *bridge_thread;
@@ -148,13 +151,12 @@ void op_ends(const at::RecordFunction& fn, at::ObserverContext* context) {
     return free_scope_ends(context);
   BridgeThread& thread = *bridge_thread;
   record::Slot* slot = thread.open_ops.pop(&fn);
-  // If the log has joined another session since, the slot is no longer ours.
-  if (slot == nullptr || record::thread_log->state != thread.state) [[unlikely]]
-    return;
-  std::atomic_ref<std::uint64_t>(slot->end).store(record::ticks_for(thread.state), std::memory_order_release);
+  if (slot != nullptr) [[likely]]
+    record::close_slot(slot, thread.state);
 }
 
-// A thread's own callbacks can be removed by that thread alone. If a session is stopped elsewhere, they go when they are called next.
+// A thread's own callbacks can be removed by that thread alone. If a session is stopped on another thread, they are removed when torch
+// calls them the next time.
 bool remove_stale_callbacks(BridgeThread& thread) {
   if (thread.own_callbacks == at::INVALID_CALLBACK_HANDLE || thread.own_callbacks == active.load(std::memory_order_relaxed)) return false;
   at::removeCallback(std::exchange(thread.own_callbacks, at::INVALID_CALLBACK_HANDLE));
@@ -167,8 +169,9 @@ std::unique_ptr<at::ObserverContext> op_of_one_thread_starts(const at::RecordFun
   return op_starts(fn);
 }
 
-// All but KERNEL_FUNCTION_DTYPE, CUSTOM_CLASS and BUILD_FEATURE, which only a torch built to trace what a smaller build needs has. Whenever
-// autograd enters or leaves a node, torch looks up the callbacks of every scope anew, and pays for each that has one.
+// All scopes but KERNEL_FUNCTION_DTYPE, CUSTOM_CLASS and BUILD_FEATURE, which exist only in a torch that traces what a smaller build needs.
+// Fewer is cheaper: whenever autograd enters or leaves a node, torch looks up the callbacks of every scope again, and each scope with a
+// callback costs time.
 std::unordered_set<at::RecordScope> recorded_scopes() {
   using Scope = at::RecordScope;
   return {Scope::FUNCTION,   Scope::BACKWARD_FUNCTION, Scope::TORCHSCRIPT_FUNCTION, Scope::LITE_INTERPRETER,

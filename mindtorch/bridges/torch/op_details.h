@@ -7,7 +7,6 @@
 
 #include "mindtorch/bridges/torch/op_inputs.h"
 #include "mindtorch/bridges/torch/op_names.h"
-#include "mindtorch/record/foreign_host.h"
 #include "mindtorch/record/hooks.h"
 
 namespace mindtorch::torch_bridge {

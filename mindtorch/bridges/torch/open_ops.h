@@ -22,8 +22,10 @@ class OpenOps {
     return ops_[last_--].slot;
   }
 
-  // Those open now give no slot when they end.
-  void forget_slots() noexcept;
+  // The ops that are open now give no slot when they end.
+  void forget_slots() noexcept {
+    for (std::size_t i = 1; i <= last_; ++i) ops_[i].slot = nullptr;
+  }
 
  private:
   static constexpr std::size_t kMost = 127;
@@ -32,11 +34,18 @@ class OpenOps {
     record::Slot* slot = nullptr;
   };
 
-  // Ops inside it that never ended go with it.
-  record::Slot* pop_inner(const void* op) noexcept;
+  // As pop(), of an op that is not the latest. Ops that began after it and never ended are forgotten.
+  [[gnu::noinline]] record::Slot* pop_inner(const void* op) noexcept {
+    for (std::size_t i = last_; i > 0; --i) {
+      if (ops_[i].op != op) continue;
+      last_ = i - 1;
+      return ops_[i].slot;
+    }
+    return nullptr;
+  }
 
   std::size_t last_ = 0;
-  std::array<OpenOp, kMost + 1> ops_;  // the first is none
+  std::array<OpenOp, kMost + 1> ops_;  // the first entry is not an op, so that the latest always exists
 };
 
 }  // namespace mindtorch::torch_bridge

@@ -1,4 +1,5 @@
 // What the Python half of the bridge calls through ctypes.
+#include <cstdint>
 #include <new>
 #include <utility>
 
@@ -10,6 +11,9 @@ namespace bridge = mindtorch::torch_bridge;
 namespace record = mindtorch::record;
 
 extern "C" {
+
+// The bit of what a listener is told that asks for calls of modules.
+extern const std::uint32_t mindtorch_torch_wants_modules = record::kModules;
 
 // Null, or why not.
 const char* mindtorch_torch_activate() { return bridge::activate(); }

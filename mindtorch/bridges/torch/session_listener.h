@@ -1,15 +1,21 @@
-// Who else is told when a session starts and stops: the Python half of the bridge, which has hooks of its own to set.
+// Who else is told when a session starts and stops: the Python half of the bridge, which sets hooks of its own.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 namespace mindtorch::torch_bridge {
 
-// Called with the Want bits when a session starts, with 0 when it stops, on the thread that starts or stops it.
+// Called with the Want bits when a session starts, and with 0 when it stops, on the thread that starts or stops it.
 using SessionListener = void (*)(std::uint32_t wants);
 
-// One at a time; null removes it.
-void set_session_listener(SessionListener listener) noexcept;
-void tell_listener(std::uint32_t wants) noexcept;
+// There is one listener at a time; null if there is none.
+inline std::atomic<SessionListener> session_listener{nullptr};
+
+inline void set_session_listener(SessionListener listener) noexcept { session_listener.store(listener, std::memory_order_release); }
+
+inline void tell_listener(std::uint32_t wants) noexcept {
+  if (const SessionListener listener = session_listener.load(std::memory_order_acquire)) listener(wants);
+}
 
 }  // namespace mindtorch::torch_bridge

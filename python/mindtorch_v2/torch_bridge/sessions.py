@@ -6,13 +6,12 @@ import sys
 from mindtorch_v2.torch_bridge.annotations import Annotations
 from mindtorch_v2.torch_bridge.modules import ModuleCalls
 
-_WANTS_MODULES = 1 << 5  # record::kModules
-
 
 class SessionHooks:
     """A listener of the recorder. Sessions may start and stop on any thread, one at a time."""
 
     def __init__(self, calls: ctypes.CDLL):
+        self._wants_modules = ctypes.c_uint32.in_dll(calls, "mindtorch_torch_wants_modules").value
         self._annotations = Annotations(calls)
         self._modules = ModuleCalls()
         # Python must keep the callback alive as long as the library may call it.
@@ -27,5 +26,5 @@ class SessionHooks:
             self._modules.stop()
             return
         self._annotations.start()
-        if wants & _WANTS_MODULES:
+        if wants & self._wants_modules:
             self._modules.start()

@@ -1,0 +1,126 @@
+// New segments under the byte budget.
+#include "mindtorch/record/segments.h"
+
+#include <algorithm>
+
+#include "mindtorch/record/foreign_lock.h"
+#include "mindtorch/record/hooks.h"
+#include "mindtorch/record/session_core.h"
+
+namespace mindtorch::record {
+namespace {
+
+void release_segment(SessionCore& session, const Segment& segment) noexcept {
+  session.release_block(segment.slots);
+  for (const SideChunk& chunk : segment.side) session.release_block(chunk.words);
+}
+
+// keep_last: is the oldest segment no longer wanted? Never the one that is being written.
+bool oldest_is_droppable(const SessionCore& session, const LogStorage& cold) noexcept {
+  if (cold.segments.size() < 2) return false;
+  if (session.over_budget()) return true;
+  const Segment& oldest = cold.segments.front();
+  if (oldest.used == 0) return false;  // memory reports alone, whose times are not looked at
+  return session.budget.keep_steps > 0 && oldest.slots[oldest.used - 1].start < session.window_start();
+}
+
+// keep_last: lets go of what is older than the ring. A segment with an open scope is pinned, because the scope's end will be stored into
+// it. What a segment held is counted as lost when it is released, not when it is pinned: a segment that is still pinned at stop is read.
+void drop_oldest(SessionCore& session, LogStorage& cold) {
+  const auto drop = [&](const Segment& segment) {
+    cold.overwritten += segment.used;
+    cold.side_overwritten += segment.loose_entries;
+    release_segment(session, segment);
+  };
+  std::erase_if(cold.pinned, [&](const Segment& segment) {
+    if (has_open_slot(segment)) return false;
+    drop(segment);
+    return true;
+  });
+  while (oldest_is_droppable(session, cold)) {
+    if (has_open_slot(cold.segments.front()))
+      cold.pinned.push_back(std::move(cold.segments.front()));
+    else
+      drop(cold.segments.front());
+    cold.segments.pop_front();
+  }
+}
+
+// Ends the segment that is being written, if there is one: only the ends of its open scopes are written to it from now on.
+void end_segment(Log& log) noexcept {
+  if (log.hot.segment_begin == nullptr) return;
+  note_fill(log);
+  log.cold.next_ordinal = log.cold.segments.back().first_ordinal + log.cold.segments.back().used;
+  log.cold.loose_entries.store(0, std::memory_order_relaxed);
+  leave_segment(log.hot);
+}
+
+// What the policy does before a new segment is asked for. Under `grow` the segment in use stays in use: if its successor is refused, side
+// data still finds room in it.
+void make_way(SessionCore& session, Log& log) {
+  LogStorage& cold = log.cold;
+  switch (session.budget.policy) {
+    case Budget::Policy::kGrow: break;
+    case Budget::Policy::kKeepLast: drop_oldest(session, cold); break;
+    case Budget::Policy::kSpill:
+      end_segment(log);  // first, because the room that the new segment waits for may be that of this one
+      if (cold.segments.empty()) break;
+      session.spill->submit(cold.thread, std::move(cold.segments.back()));
+      cold.segments.pop_back();
+      break;
+  }
+}
+
+void begin_segment(SessionCore& session, Log& log, void* block) {
+  Segment segment;
+  segment.slots = static_cast<Slot*>(block);
+  segment.first_ordinal = log.cold.next_ordinal;
+  try {
+    log.cold.segments.push_back(std::move(segment));
+  } catch (...) {
+    session.release_block(block);
+    throw;
+  }
+  log.hot.segment_begin = static_cast<Slot*>(block);
+  log.hot.limit = log.hot.segment_begin + kSlotsPerSegment;
+  log.hot.next.store(log.hot.segment_begin, std::memory_order_release);
+}
+
+// The wait for the disk is part of what the user sees: it stands in the recording.
+void record_wait(Log& log, std::uint64_t from_ticks) noexcept {
+  const std::uint64_t now = ticks_for(log.hot.state);
+  static const NameId name = intern("profiler: waiting for the spill file");
+  append_closed(log.hot, {from_ticks, now, name, EventKind::kOverhead, 0, Device{}, 0});
+}
+
+}  // namespace
+
+bool new_segment(Log& log, std::atomic<std::uint64_t>& refusals) noexcept {
+  LogStorage& cold = log.cold;
+  const auto refuse = [&] {
+    cold.refusing_generation = generation_of(log.hot.state);
+    refusals.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  };
+  if (cold.refusing_generation == generation_of(log.hot.state)) return refuse();
+  const ForeignLockRegion may_wait;
+  std::lock_guard lock(cold.mutex);
+  if (cold.session == nullptr) return false;  // stopped a moment ago
+  SessionCore& session = *cold.session;
+  try {
+    make_way(session, log);
+    const std::uint64_t before = ticks_for(log.hot.state);
+    const bool must_wait = session.must_wait();
+    void* block = session.take_block(cold.spare);
+    if (block == nullptr) return refuse();
+    end_segment(log);
+    begin_segment(session, log, block);
+    if (must_wait) record_wait(log, before);
+    session.sample_clock_sometimes();
+    return true;
+  } catch (...) {
+    return refuse();
+  }
+}
+
+}  // namespace mindtorch::record
