@@ -72,7 +72,7 @@ class OtherThread {
   std::thread thread_{[this] { run(); }};
 };
 
-class LossAccounting : public RecordedTest, public testing::WithParamInterface<std::tuple<Policy, Side, std::int64_t>> {
+class LossAccountingTest : public RecordedTest, public testing::WithParamInterface<std::tuple<Policy, Side, std::int64_t>> {
  protected:
   void SetUp() override { path_ = testing::TempDir() + "loss_accounting_" + std::to_string(::getpid()) + ".mtrec"; }
   void TearDown() override { std::filesystem::remove(path_); }
@@ -165,7 +165,7 @@ class LossAccounting : public RecordedTest, public testing::WithParamInterface<s
   std::uint64_t refused_ = 0;
 };
 
-TEST_P(LossAccounting, WhatWasKeptAndWhatWasLostAddUpToWhatWasIssued) {
+TEST_P(LossAccountingTest, WhatWasKeptAndWhatWasLostAddUpToWhatWasIssued) {
   stacks_.depth = side() == Side::kDeepStack ? 400 : 1;
   const auto issued = static_cast<std::uint64_t>(event_count());
   auto session = started(options());
@@ -196,7 +196,7 @@ std::string name_of(const testing::TestParamInfo<LossAccounting::ParamType>& inf
          std::to_string(std::get<2>(info.param) / kMegabyte) + "MiB";
 }
 
-INSTANTIATE_TEST_SUITE_P(Budgets, LossAccounting,
+INSTANTIATE_TEST_SUITE_P(Budgets, LossAccountingTest,
                          testing::Combine(testing::Values(Policy::kGrow, Policy::kKeepLast, Policy::kSpill),
                                           testing::Values(Side::kInputs, Side::kLongInputs, Side::kStack, Side::kDeepStack,
                                                           Side::kAttribute, Side::kMemory, Side::kMemoryTag, Side::kEndElsewhere),
