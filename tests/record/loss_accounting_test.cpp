@@ -188,7 +188,7 @@ TEST_P(LossAccountingTest, WhatWasKeptAndWhatWasLostAddUpToWhatWasIssued) {
     EXPECT_EQ(events_with_own_data(recording) + side_lost, kept);
 }
 
-std::string name_of(const testing::TestParamInfo<LossAccounting::ParamType>& info) {
+std::string name_of(const testing::TestParamInfo<LossAccountingTest::ParamType>& info) {
   static constexpr const char* kPolicies[] = {"Grow", "KeepLast", "Spill"};
   static constexpr const char* kSides[] = {"Inputs",    "LongInputs", "Stack",     "DeepStack",
                                            "Attribute", "Memory",     "MemoryTag", "EndElsewhere"};

@@ -55,9 +55,9 @@ TEST_F(SpilledTest, AWholeFileIsReadWithoutLoss) {
   EXPECT_TRUE(recording.losses.empty());
 }
 
-class CutFile : public SpilledTest, public testing::WithParamInterface<int> {};
+class CutFileTest : public SpilledTest, public testing::WithParamInterface<int> {};
 
-TEST_P(CutFile, IsReadAsFarAsItGoesAndTheRestIsReportedAsLost) {
+TEST_P(CutFileTest, IsReadAsFarAsItGoesAndTheRestIsReportedAsLost) {
   const trace::Recording summary = spilled("x", path());
   const auto size = std::filesystem::file_size(path());
   std::filesystem::resize_file(path(), GetParam() == 100 ? size - 1 : size * static_cast<std::uintmax_t>(GetParam()) / 100);
@@ -69,7 +69,7 @@ TEST_P(CutFile, IsReadAsFarAsItGoesAndTheRestIsReportedAsLost) {
   EXPECT_EQ(recording.losses[0].where, path());
   EXPECT_TRUE(missing > 0 || GetParam() > 50) << "behind the events are the steps, the summary and the mark of a whole file";
 }
-INSTANTIATE_TEST_SUITE_P(Percent, CutFile, testing::Values(10, 50, 90, 100));
+INSTANTIATE_TEST_SUITE_P(Percent, CutFileTest, testing::Values(10, 50, 90, 100));
 
 TEST_F(SpilledTest, TwoSessionsWithOnePathDoNotAnswerWithEachOthersEvents) {
   const trace::Recording first = spilled("first", path());
