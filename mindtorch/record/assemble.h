@@ -1,4 +1,4 @@
-// From sealed logs and device batches to one Recording. Internal to record.
+// Assembles one Recording from sealed logs and device batches. Internal to record.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Memory of the logs: 64 KiB blocks cut from 2 MiB arenas, which the kernel backs with huge pages where it can (a page fault an arena
-// instead of one every 128 slots).
+// The memory of the logs: 64 KiB blocks cut from 2 MiB arenas, for which the kernel uses huge pages if possible (one page fault per arena
+// instead of one per 128 slots).
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace mindtorch::record {
 
 inline constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
 
-// Thread safe. Blocks are handed out last in, first out: warm memory first.
+// Thread safe. Blocks are handed out last in, first out, so that recently used memory comes first.
 class BlockPool {
  public:
   static BlockPool& instance();
@@ -19,7 +19,7 @@ class BlockPool {
   // Null if the system has no memory left.
   void* take() noexcept;
   void give_back(void* block) noexcept;
-  // Makes sure that there are free blocks whose pages are there already, so that the first event of a session does not pay for them.
+  // Makes sure that there are free blocks with mapped pages, so that the first event of a session does not cause page faults.
   void warm() noexcept;
   // Returns arenas without a block in use to the system until at most `keep_bytes` of free blocks remain.
   void trim(std::size_t keep_bytes) noexcept;

@@ -1,4 +1,4 @@
-// Puts what the sources saw on the timeline of the host. Internal to record.
+// Puts the records of sources on the timeline of the host. Internal to record.
 #pragma once
 
 #include <span>

@@ -79,8 +79,7 @@ struct Log {
   LogStorage cold;
 };
 
-// Writes down how far the segment that is being written has been filled. Does nothing if there is none; may be repeated. Under the log's
-// lock, on any thread.
+// Updates the fill level of the current segment, if the log has one. It may be called repeatedly, on any thread, under the lock of the log.
 void note_fill(Log& log) noexcept;
 
 // Appends an event that is over already. There must be room for it. On the log's own thread.

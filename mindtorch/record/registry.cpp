@@ -205,8 +205,8 @@ void Registry::become_idle_in_child() {
   state_word.store(0, std::memory_order_relaxed);
   claimed_ = open_ = nullptr;
   unlock_all();
-  // The parent's threads do not exist here. What their logs and the session hold is a copy nobody will read; this thread's blocks stay its
-  // own, as its open scopes will still be closed into them.
+  // The parent's threads do not exist here. The contents of their logs and of the session are copies that will not be read. This thread
+  // keeps its blocks, because its open scopes will still be closed into them.
   for (auto& log : logs_) {
     LogStorage& cold = log->cold;
     cold.session = nullptr;

@@ -24,8 +24,9 @@ bool oldest_is_droppable(const SessionCore& session, const LogStorage& cold) noe
   return session.budget.keep_steps > 0 && oldest.slots[oldest.used - 1].start < session.window_start();
 }
 
-// keep_last: lets go of what is older than the ring. A segment with an open scope is pinned, because the scope's end will be stored into
-// it. What a segment held is counted as lost when it is released, not when it is pinned: a segment that is still pinned at stop is read.
+// keep_last: releases segments that are older than the ring. A segment with an open scope is pinned, because the end of the scope will be
+// stored into it. Its events are counted as lost when it is released, not when it is pinned: a segment that is still pinned at stop is
+// read.
 void drop_oldest(SessionCore& session, LogStorage& cold) {
   const auto drop = [&](const Segment& segment) {
     cold.overwritten += segment.used;
@@ -55,8 +56,8 @@ void end_segment(Log& log) noexcept {
   leave_segment(log.hot);
 }
 
-// What the policy does before a new segment is asked for. Under `grow` the segment in use stays in use: if its successor is refused, side
-// data still finds room in it.
+// Prepares for a new segment as the policy demands. Under `grow` the current segment stays in use: if the next one is refused, the current
+// one still has room for side data.
 void make_way(SessionCore& session, Log& log) {
   LogStorage& cold = log.cold;
   switch (session.budget.policy) {

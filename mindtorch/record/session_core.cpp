@@ -1,4 +1,4 @@
-// What a running session and the logs share.
+// The state that a running session and the logs share.
 #include "mindtorch/record/session_core.h"
 
 #include "mindtorch/base/error.h"
@@ -76,7 +76,7 @@ void SessionCore::sample_clock() {
 void SessionCore::sample_clock_sometimes() {
   std::uint64_t due = next_sample_ticks_.load(std::memory_order_relaxed);
   const std::uint64_t now = clock.ticks();
-  // Whoever moves the due time takes the sample.
+  // The thread that moves the due time takes the sample.
   if (now >= due && next_sample_ticks_.compare_exchange_strong(due, now + ticks_per_second_, std::memory_order_relaxed)) sample_clock();
 }
 

@@ -1,4 +1,4 @@
-// What a running session and the logs share: the budget, the steps, the spill. Internal to record.
+// SessionCore: the state that a running session and the logs share: the budget, the steps, the spill. Internal to record.
 #pragma once
 
 #include <atomic>
@@ -27,13 +27,13 @@ class SegmentSink {
   virtual void wait_for_room() noexcept = 0;
 };
 
-// Lives from prepare() to the end of stop(). Logs reach it through LogStorage::session under the log's lock.
+// It exists from prepare() to the end of stop(). Logs access it through LogStorage::session, under the lock of the log.
 class SessionCore {
  public:
   SessionCore(const SessionOptions& options, std::uint32_t generation);
 
-  // A block under the byte budget, from `spare` if there is one: null if the policy refuses, or there is no memory. Waits for the spill if
-  // must_wait().
+  // A block within the byte budget, taken from `spare` if possible. Null if the policy refuses or there is no memory. Waits for the spill
+  // if must_wait().
   void* take_block(std::vector<void*>& spare) noexcept;
   void release_block(void* block) noexcept;
   // True if one more block would exceed the budget.
@@ -43,7 +43,7 @@ class SessionCore {
 
   void mark_step(std::uint64_t ticks, std::int64_t step);
   std::vector<TickStep> steps() const;
-  // Events that started earlier are no longer asked for (keep_last by steps); 0 = everything is.
+  // Events that started earlier are no longer needed (keep_last by steps); 0: all events are needed.
   std::uint64_t window_start() const noexcept { return window_start_.load(std::memory_order_relaxed); }
 
   // Clock samples: at start, about every second while segments fill, at stop.

@@ -1,5 +1,5 @@
-// What each kind of side entry with a fixed layout holds: its writer and its reader. The arguments of ops are written by InputWriter and
-// decoded by trace/inputs.h; stacks are opaque words of their provider. Internal to record.
+// The layouts of side entries with a fixed size, each with its writer and its reader. InputWriter writes the arguments of ops, which
+// trace/inputs.h decodes; stacks are opaque words of their provider. Internal to record.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ struct AttributeEntry {
   }
 };
 
-// An allocation or a free. Belongs to no event.
+// An allocation or a free. It belongs to no event.
 struct MemoryEntry {
   static constexpr SideKind kKind = SideKind::kMemory;
   static constexpr std::size_t kWords = 6;
@@ -55,7 +55,7 @@ struct MemoryEntry {
   }
 };
 
-// What the memory at an address is for. Belongs to no event.
+// The purpose of the memory at an address. It belongs to no event.
 struct MemoryTagEntry {
   static constexpr SideKind kKind = SideKind::kMemoryTag;
   static constexpr std::size_t kWords = 3;

@@ -1,8 +1,8 @@
 // The spill: a thread that writes sealed segments to a file while recording goes on. Internal to record.
 //
-// Life of a segment: its thread fills it and submits it; the spill thread writes it as one chunk, and recycles its memory at once unless a
-// scope in it is still open. Such a segment is pinned: written with the scope open, and followed by the scope's end when it has one. After
-// SIGKILL the file holds every chunk that was written; ingest::load_recording() reads it.
+// The life of a segment: its thread fills it and submits it. The spill thread writes it as one chunk and recycles its memory at once,
+// unless a scope in it is still open. Such a segment is pinned: it is written with the scope open, and the end of the scope is written
+// later. After SIGKILL the file contains every chunk that was written; ingest::load_recording() reads it.
 #pragma once
 
 #include <condition_variable>
@@ -51,7 +51,7 @@ class SpillWriter final : public SegmentSink {
   struct Work {
     ThreadIdentity thread;
     Segment segment;
-    bool owned = true;           // false: the memory is the caller's of finish()
+    bool owned = true;           // false: the memory belongs to the caller of finish()
     std::vector<OpenSlot> open;  // pinned: scopes whose end is still to be written
   };
   void run();
@@ -69,7 +69,7 @@ class SpillWriter final : public SegmentSink {
   std::uint64_t dropped_ = 0;
   std::uint64_t side_dropped_ = 0;
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable work_came_;
   std::condition_variable room_came_;
   std::deque<Work> queue_;

@@ -1,4 +1,4 @@
-// The file of a spilling session, and what of it has been written so far. Internal to record.
+// The file of a spilling session, and its state while it is written. Internal to record.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct LockedFile {
   const int fd;
 };
 
-// One thread at a time. Every call throws IoError if the file could not be written; what it holds stays readable.
+// Used by one thread at a time. Every call throws IoError if the file could not be written; its earlier content stays readable.
 class SpillFile {
  public:
   SpillFile(const std::string& path, SessionCore& core, StackProvider* provider);
@@ -50,7 +50,7 @@ class SpillFile {
   // Writes what the sources saw, and the summary with the losses this adds to it; then nothing more may be written. Returns the summary.
   trace::Recording finish(const Ingredients& from, trace::Recording summary);
 
-  // What the file is known by: the value of kSpillId.
+  // The identity of the file: the value of kSpillId.
   const std::string& id() const { return id_; }
   std::uint64_t events_written() const { return events_written_; }
 

@@ -1,4 +1,5 @@
-// Reading back what a session has spilled: the file must be the one that the session wrote, and whole, or the loss is reported.
+// Reads the events that a session has spilled. The file must be the one that the session wrote; if it is not complete, the loss is
+// reported.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@ struct ClockAnchor {
   std::int64_t uncertainty_ns = 0;  // |ns - truth| is at most this
 };
 
-// Not thread safe: remembers the piece it used last, because events come in order.
+// Not thread safe: it remembers the last piece, because events come in order.
 class TickMapping {
  public:
   // ns = ticks.
@@ -34,8 +34,8 @@ class TickMapping {
   }
 
   double ns_per_tick() const;  // over all anchors
-  // A bound on |to_ns(t) - truth| between the first and the last anchor: what the anchors themselves may be off, plus how far the clock was
-  // seen to stray from a straight line between them.
+  // A bound on |to_ns(t) - truth| between the first and the last anchor: the uncertainty of the anchors, plus the observed deviation of the
+  // clock from a straight line between them.
   std::int64_t error_bound_ns() const { return error_bound_ns_; }
 
  private:

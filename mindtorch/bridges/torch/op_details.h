@@ -1,4 +1,4 @@
-// What a session may want of an op besides its times: arguments, overload, keyword values, the parameters of a collective.
+// Optional details of an op: arguments, overload, keyword values, the parameters of a collective.
 #pragma once
 
 #include <ATen/record_function.h>

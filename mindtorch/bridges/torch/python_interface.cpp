@@ -1,4 +1,4 @@
-// What the Python half of the bridge calls through ctypes.
+// The functions that the Python code of the bridge calls through ctypes.
 #include <cstdint>
 #include <new>
 #include <utility>

@@ -9,7 +9,7 @@ namespace mindtorch::torch_bridge {
 // Called with the Want bits when a session starts, and with 0 when it stops, on the thread that starts or stops it.
 using SessionListener = void (*)(std::uint32_t wants);
 
-// There is one listener at a time; null if there is none.
+// The only listener, or null.
 inline std::atomic<SessionListener> session_listener{nullptr};
 
 inline void set_session_listener(SessionListener listener) noexcept { session_listener.store(listener, std::memory_order_release); }
