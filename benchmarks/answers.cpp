@@ -12,8 +12,7 @@
 #include "benchmarks/harness.h"
 #include "mindtorch/analyze/analysis.h"
 #include "mindtorch/analyze/key_averages.h"
-#include "mindtorch/export/chrome/chrome_writer.h"
-#include "mindtorch/export/perfetto/perfetto_writer.h"
+#include "mindtorch/export/export_trace.h"
 #include "mindtorch/ingest/chrome/chrome_reader.h"
 #include "mindtorch/trace/builder.h"
 
@@ -91,7 +90,7 @@ double average_seconds(const trace::Recording& recording) {
 // Writers make a new file. If they replaced one, freeing the memory of the old file would take a large part of the time.
 double write_seconds(const trace::Recording& recording, const std::string& path) {
   fs::remove(path);
-  return seconds([&] { exporter::write_chrome_trace(recording, path); });
+  return seconds([&] { exporter::export_trace(recording, path); });
 }
 
 // The file system's own share: the same bytes in large pieces.
@@ -119,7 +118,7 @@ void measure_answers(const Folder& folder) {
                                   },
                                   [&] {
                                     fs::remove(folder / "t.pftrace");
-                                    return seconds([&] { exporter::write_perfetto_trace(recording, folder / "t.pftrace"); });
+                                    return seconds([&] { exporter::export_trace(recording, folder / "t.pftrace"); });
                                   }},
                                  kRounds);
   const auto per_event = [&](std::size_t alternative) {
@@ -150,9 +149,9 @@ void measure_answers(const Folder& folder) {
 
 void measure_reading(const Folder& folder) {
   const std::string path = folder / "read.json";
-  exporter::write_chrome_trace(make_recording(kEvents), path);
+  exporter::export_trace(make_recording(kEvents), path);
   const double events = static_cast<double>(kEvents) * static_cast<double>(kTraceBytes) / static_cast<double>(fs::file_size(path));
-  exporter::write_chrome_trace(make_recording(static_cast<std::size_t>(events)), path);
+  exporter::export_trace(make_recording(static_cast<std::size_t>(events)), path);
   const double megabytes = static_cast<double>(fs::file_size(path)) / 1e6;
   std::vector<double> speeds;
   for (const auto& round : run_rounds({[&] { return seconds([&] { keep(ingest::read_chrome_trace(path)); }); }}, kRounds))

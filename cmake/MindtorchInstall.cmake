@@ -5,17 +5,13 @@ include(CMakePackageConfigHelpers)
 # Programs that are installed find the library beside them, wherever the whole is moved.
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 
-# The library, its headers, and the targets mindtorch::mindtorch and mindtorch::<part>.
+# The library, its public headers, and the targets mindtorch::mindtorch and mindtorch::<part>.
 function(mindtorch_install_library)
   set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mindtorch)
   get_property(parts GLOBAL PROPERTY MINDTORCH_PARTS)
-  install(TARGETS mindtorch ${parts} EXPORT mindtorch)
+  install(TARGETS mindtorch ${parts} EXPORT mindtorch FILE_SET HEADERS)
   install(EXPORT mindtorch FILE mindtorch-targets.cmake NAMESPACE mindtorch:: DESTINATION ${package_dir})
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-  # Headers that speak of another library's types are for the sources beside them; users would need that library.
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/mindtorch/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mindtorch FILES_MATCHING PATTERN "*.h"
-          REGEX "/ingest/chrome/(json_value|argument_reader|input_reader|part_builder)\\.h$" EXCLUDE
-          PATTERN "bridges" EXCLUDE)
   install(FILES ${PROJECT_SOURCE_DIR}/mindtorch/bridges/torch/bridge.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mindtorch/bridges/torch)
 
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/mindtorch-config.cmake.in ${PROJECT_BINARY_DIR}/mindtorch-config.cmake

@@ -13,16 +13,47 @@ if(MINDTORCH_SANITIZE)
   target_link_options(mindtorch_flags INTERFACE -fsanitize=${MINDTORCH_SANITIZE})
 endif()
 
-# mindtorch_part(<part> SOURCES a.cpp ... [LINK lib ...]): the objects of one folder, added to libmindtorch.so.
-# The part's public name mindtorch::<part> always means the shared library: one recorder a process, whoever loads it.
+# The objects of all parts are compiled once and linked twice: into the shared library, which exports only what MINDTORCH_EXPORT marks, and
+# into an archive from which tests can reach everything.
+add_library(mindtorch SHARED)
+target_sources(mindtorch PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR})
+add_library(mindtorch::mindtorch ALIAS mindtorch)
+add_library(mindtorch_internals STATIC EXCLUDE_FROM_ALL)
+
+# Precompiles what most sources of a target include, if this build is to do that.
+function(mindtorch_precompile target)
+  if(MINDTORCH_PRECOMPILE_HEADERS)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      target_compile_options(${target} PRIVATE -fpch-preprocess)  # for ccache
+    endif()
+  endif()
+endfunction()
+
+# mindtorch_part(<part> SOURCES a.cpp ... [PUBLIC_HEADERS a.h ...] [PRECOMPILE a.h ...] [LINK lib ...]): the objects of one folder, added
+# to libmindtorch.so.
+# Only the headers that are listed as public are installed; no public header and no program outside the library may include another one.
+# The part's public name mindtorch::<part> always means the shared library: there is one recorder per process, whoever loads it.
 function(mindtorch_part part)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC_HEADERS;PRECOMPILE;LINK" ${ARGN})
   string(REPLACE "/" "_" name ${part})
-  add_library(mindtorch_${name}_objects OBJECT ${ARG_SOURCES})
-  target_include_directories(mindtorch_${name}_objects PUBLIC ${PROJECT_SOURCE_DIR})
-  target_link_libraries(mindtorch_${name}_objects PUBLIC fmt::fmt Threads::Threads ${ARG_LINK} PRIVATE $<BUILD_INTERFACE:mindtorch_flags>)
-  target_sources(mindtorch PRIVATE $<TARGET_OBJECTS:mindtorch_${name}_objects>)
-  target_link_libraries(mindtorch PRIVATE ${ARG_LINK})
+  set(objects mindtorch_${name}_objects)
+  add_library(${objects} OBJECT ${ARG_SOURCES})
+  set_target_properties(${objects} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  target_include_directories(${objects} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${objects} PUBLIC fmt::fmt Threads::Threads ${ARG_LINK} PRIVATE $<BUILD_INTERFACE:mindtorch_flags>)
+  list(LENGTH ARG_SOURCES count)
+  if(count GREATER 8)  # below that, it takes longer to precompile the headers than to read them every time
+    mindtorch_precompile(${objects} <algorithm> <array> <atomic> <functional> <map> <memory> <mutex> <optional> <span> <string>
+                         <string_view> <unordered_map> <vector> <fmt/format.h> ${ARG_PRECOMPILE})
+  endif()
+  foreach(library mindtorch mindtorch_internals)
+    target_sources(${library} PRIVATE $<TARGET_OBJECTS:${objects}>)
+    target_link_libraries(${library} PRIVATE ${ARG_LINK})
+  endforeach()
+  list(TRANSFORM ARG_PUBLIC_HEADERS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  target_sources(mindtorch PUBLIC FILE_SET HEADERS FILES ${ARG_PUBLIC_HEADERS})
+
   add_library(mindtorch_${name} INTERFACE)
   target_link_libraries(mindtorch_${name} INTERFACE mindtorch)
   set_target_properties(mindtorch_${name} PROPERTIES EXPORT_NAME ${name})
@@ -31,7 +62,6 @@ function(mindtorch_part part)
 endfunction()
 
 function(mindtorch_finish_library)
-  target_include_directories(mindtorch PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(mindtorch PUBLIC cxx_std_20)
   target_link_libraries(mindtorch PUBLIC fmt::fmt Threads::Threads PRIVATE $<BUILD_INTERFACE:mindtorch_flags> ${CMAKE_DL_LIBS})
   # Calls inside the library need no symbol look-up; data stays interposable, as executables may hold copies of it.
@@ -40,25 +70,10 @@ function(mindtorch_finish_library)
   if(NOT SKBUILD)  # a wheel has no links, so there the file has one name
     set_target_properties(mindtorch PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
   endif()
-endfunction()
 
-# mindtorch_test(<path> [LINK lib ...] [LABELS l ...] [TIMEOUT s]): tests/<path>_test.cpp, one executable, one ctest entry.
-function(mindtorch_test path)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "LINK;LABELS;SOURCES" ${ARGN})
-  string(REPLACE "/" "_" name ${path})
-  add_executable(${name}_test ${PROJECT_SOURCE_DIR}/tests/${path}_test.cpp ${ARG_SOURCES})
-  target_link_libraries(${name}_test PRIVATE mindtorch::mindtorch GTest::gmock_main ${ARG_LINK} mindtorch_flags)
-  target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR})
-  # Most of the time of a build goes into the templates of gmock: what is tested is the library, and that is compiled in full.
-  target_compile_options(${name}_test PRIVATE -O0 -g1)
-  if(MINDTORCH_SANITIZE)
-    target_compile_options(${name}_test PRIVATE -fno-sanitize=undefined)
-  endif()
-  add_test(NAME ${path} COMMAND ${name}_test --gtest_brief=1)
-  if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 300)
-  endif()
-  set_tests_properties(${path} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  target_include_directories(mindtorch_internals PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(mindtorch_internals PUBLIC fmt::fmt Threads::Threads PRIVATE mindtorch_flags ${CMAKE_DL_LIBS})
+  set_target_properties(mindtorch_internals PROPERTIES LINKER_LANGUAGE CXX)
 endfunction()
 
 # mindtorch_benchmark(<name> [LINK lib ...]): benchmarks/<name>.cpp, run by ./dev bench <name>; part of the target `benchmarks`.

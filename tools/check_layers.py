@@ -1,4 +1,4 @@
-"""Checks who includes whom: the layers of the house, and where other people's headers may appear.
+"""Checks who includes whom: the layers of the library, its public headers, and where headers of other projects may appear.
 
 Usage: check_layers.py [ROOT]. Prints file:line and the rule for each violation; exit status 1 if there is any.
 The tables below are the rule; everything after them is machinery.
@@ -39,18 +39,29 @@ LAYERS = {
 # Parts whose folders do not know each other: one source never includes another.
 STRANGERS = ["mindtorch/sources", "mindtorch/export"]
 
-# Part -> the only headers of another part that it may include: what a host of the recorder needs.
+# What a host of the recorder needs of it.
+HOST_HEADERS = [
+    "foreign_host.h",
+    "foreign_lock.h",
+    "hooks.h",
+    "host.h",
+    "input_writer.h",
+    "names.h",
+    "slot.h",
+    "stack_provider.h",
+    "state.h",
+    "thread_log.h",
+]
+# Part -> the only headers of another part that it may include.
 ONLY_HEADERS = {
-    ("mindtorch/runtime", "mindtorch/record"): [
-        "hooks.h",
-        "host.h",
-        "input_writer.h",
-        "names.h",
-        "slot.h",
-        "stack_provider.h",
-        "state.h",
-    ],
+    ("mindtorch/runtime", "mindtorch/record"): HOST_HEADERS,
+    ("mindtorch/bridges/torch", "mindtorch/record"): HOST_HEADERS,
+    ("python/src", "mindtorch/record"): HOST_HEADERS,
 }
+
+# Programs and libraries that are linked with libmindtorch.so: they may include only its public headers, which are those that the
+# CMakeLists.txt of a part lists as PUBLIC_HEADERS. A public header may include no other headers of ours either.
+USERS = ["mindtorch/bridges/torch", "mtprof", "python/src", "examples", "benchmarks"]
 
 # Other people's headers -> the folders that may include them. Those of the standard library, POSIX and fmt are free. The reference device
 # plays a vendor, so it is treated as one.
@@ -79,6 +90,7 @@ FREE_FOLDERS = ["tests", "benchmarks", "examples"]
 SOURCE_SUFFIXES = {".h", ".hpp", ".cpp", ".cc", ".cu", ".cuh", ".inc"}
 FORBIDDEN_LINE = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*\bHAVE_\w+")
 FORBIDDEN_RULE = "no #ifdef HAVE_X: let CMake choose between two source files"
+PUBLIC_HEADERS = re.compile(r"PUBLIC_HEADERS\s+((?:[\w/]+\.h\s*)+)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
 
@@ -97,7 +109,29 @@ def inner_folder(path, part):
     return rest[0] if len(rest) > 1 else None
 
 
-def check_own_include(source, target):
+def public_headers(root):
+    """Part -> its public headers, for the parts that have a list."""
+    lists = {path.parent: PUBLIC_HEADERS.search(path.read_text()) for path in sorted((root / "mindtorch").rglob("CMakeLists.txt"))}
+    return {
+        folder.relative_to(root).as_posix(): {(folder / name).relative_to(root).as_posix() for name in names.group(1).split()}
+        for folder, names in lists.items()
+        if names
+    }
+
+
+def check_public(source, target, public):
+    """The broken rule when `source`, a user of the library or a public header, includes a header that is not public."""
+    here, there = part_of(source), part_of(target)
+    is_public = source in public.get(here, ())
+    if not is_public and not (here in USERS and here != there):
+        return None
+    if there in public and target not in public[there]:
+        what = "a public header" if is_public else here
+        return f"{what} may include public headers only: '{target}' is not in PUBLIC_HEADERS of {there}/CMakeLists.txt"
+    return None
+
+
+def check_own_include(source, target, public):
     """The broken rule when `source` includes our header `target`; None if all is well."""
     here, there = part_of(source), part_of(target)
     if there is None:
@@ -106,14 +140,14 @@ def check_own_include(source, target):
         mine, other = inner_folder(source, here), inner_folder(target, here)
         if here in STRANGERS and mine and other and mine != other:
             return f"{here}/{mine} must not know {here}/{other}"
-        return None
+        return check_public(source, target, public)
     allowed = LAYERS[here]
     if not any(is_below(target, folder) for folder in allowed):
         return f"{here} may include {' '.join(allowed) or 'no other part'}, not {there}"
     headers = ONLY_HEADERS.get((here, there))
     if headers is not None and target[len(there) + 1 :] not in headers:
         return f"of {there}, {here} may include only: {' '.join(headers)}"
-    return None
+    return check_public(source, target, public)
 
 
 def check_vendor_include(source, header):
@@ -126,7 +160,7 @@ def check_vendor_include(source, header):
     return None
 
 
-def check_line(source, line):
+def check_line(source, line, public):
     if FORBIDDEN_LINE.match(line):
         return FORBIDDEN_RULE
     include = INCLUDE.match(line)
@@ -134,13 +168,13 @@ def check_line(source, line):
         return None
     header = include.group(1)
     ours = header.split("/")[0] in {part.split("/")[0] for part in LAYERS}
-    rule = check_own_include(source, header) if ours else None
+    rule = check_own_include(source, header, public) if ours else None
     return rule or check_vendor_include(source, header)
 
 
-def check_file(root, source):
+def check_file(root, source, public):
     for number, line in enumerate((root / source).read_text(errors="replace").splitlines(), start=1):
-        rule = check_line(source, line)
+        rule = check_line(source, line, public)
         if rule:
             yield f"{source}:{number}: {rule}"
 
@@ -152,11 +186,12 @@ def sources_of(root):
 
 
 def check_tree(root):
+    public = public_headers(root)
     for source in sources_of(root):
         if part_of(source) is None:
             yield f"{source}:1: belongs to no part that tools/check_layers.py knows"
         else:
-            yield from check_file(root, source)
+            yield from check_file(root, source, public)
 
 
 def main():

@@ -13,6 +13,7 @@
 #include "mindtorch/analyze/launch_links.h"
 #include "mindtorch/analyze/memory_use.h"
 #include "mindtorch/analyze/op_flops.h"
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::analyze {
@@ -20,7 +21,7 @@ namespace mindtorch::analyze {
 class Events;
 
 // Any number of threads may use it at once. Not movable, because its parts refer to it and to the recording.
-class Analysis {
+class MINDTORCH_EXPORT Analysis {
  public:
   explicit Analysis(const trace::Recording& recording);  // must outlive the analysis
   explicit Analysis(std::shared_ptr<const trace::Recording> recording);

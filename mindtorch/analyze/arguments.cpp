@@ -1,7 +1,7 @@
 // Reading encoded arguments in place.
 #include "mindtorch/analyze/arguments.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include <unordered_map>

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/inputs.h"
 
 namespace mindtorch::analyze {
@@ -22,17 +23,17 @@ struct Argument {
 
 // Replaces `out` by the arguments of a row of Recording::inputs (keep the vector: no allocation once it has grown). The tensors of a list
 // follow its argument. Throws InvalidArgument if the row is malformed.
-void read_arguments(std::span<const std::int64_t> words, std::vector<Argument>& out);
+MINDTORCH_EXPORT void read_arguments(std::span<const std::int64_t> words, std::vector<Argument>& out);
 
 // torch's input_shapes: sizes for a tensor, [] for anything else, tensor lists included.
 using Shapes = std::vector<std::vector<std::int64_t>>;
-Shapes input_shapes(std::span<const std::int64_t> words);
+MINDTORCH_EXPORT Shapes input_shapes(std::span<const std::int64_t> words);
 
 // As Python prints it: "[[2, 3], []]".
-std::string shapes_text(const Shapes& shapes);
+MINDTORCH_EXPORT std::string shapes_text(const Shapes& shapes);
 
 // Numbers call signatures: two rows have one id if and only if their input_shapes are equal.
-class ShapeIds {
+class MINDTORCH_EXPORT ShapeIds {
  public:
   ShapeIds();
   ~ShapeIds();

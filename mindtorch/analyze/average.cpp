@@ -1,7 +1,7 @@
 // Fields of an average by name, and adding rows up.
 #include "mindtorch/analyze/average.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

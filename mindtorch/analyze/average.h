@@ -12,12 +12,13 @@
 
 #include "mindtorch/analyze/arguments.h"
 #include "mindtorch/analyze/event_names.h"
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/event.h"
 
 namespace mindtorch::analyze {
 
 // What can be added up. Plain numbers: a million distinct names are a million of these before any of them gets its text.
-struct Sums {
+struct MINDTORCH_EXPORT Sums {
   std::int64_t count = 0;
   std::int64_t cpu_time_total_ns = 0;
   std::int64_t self_cpu_time_total_ns = 0;
@@ -38,7 +39,7 @@ struct Sums {
   void add_sums(const Sums& other);
 };
 
-struct Average : Sums {
+struct MINDTORCH_EXPORT Average : Sums {
   std::string key;
   std::optional<Shapes> input_shapes;  // unset: rows are not grouped by shape
   std::vector<std::string> stack;      // innermost first; empty: rows are not grouped by stack
@@ -74,9 +75,9 @@ using Field = std::variant<std::int64_t, double, std::string, std::vector<std::s
 
 // Fields by torch's names ("self_cpu_time_total", "count", "cpu_time_str", ...); "cuda", "xpu", "privateuse1" and "npu" in a name mean
 // "device". Throws NoSuchAttribute with torch's text about `type_name` if there is no such field.
-Field field(const Average& average, std::string_view name, std::string_view type_name = "FunctionEventAvg");
+MINDTORCH_EXPORT Field field(const Average& average, std::string_view name, std::string_view type_name = "FunctionEventAvg");
 
 // The names field() knows, in the order of torch's class.
-std::span<const std::string_view> field_names();
+MINDTORCH_EXPORT std::span<const std::string_view> field_names();
 
 }  // namespace mindtorch::analyze

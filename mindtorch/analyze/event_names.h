@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::analyze {
@@ -18,7 +19,7 @@ inline constexpr EventIndex kNoEvent = 0xFFFFFFFF;
 
 // Two names that are listed as one ("ProfilerStep#3" and "ProfilerStep#4" as "ProfilerStep*", a mangled and its plain C++ name) have one
 // key. Refers to the recording's strings: the recording must outlive it.
-class EventNames {
+class MINDTORCH_EXPORT EventNames {
  public:
   using Key = std::uint32_t;  // a NameId that stands for all names listed as it
   static constexpr Key kHidden = 0xFFFFFFFF;
@@ -41,6 +42,6 @@ class EventNames {
 };
 
 // A C++ symbol name in readable form; any other text unchanged.
-std::string demangled(const std::string& name);
+MINDTORCH_EXPORT std::string demangled(const std::string& name);
 
 }  // namespace mindtorch::analyze

@@ -1,7 +1,7 @@
 // EventStacks: forward stacks for backward events, and the frames worth showing.
 #include "mindtorch/analyze/event_stacks.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

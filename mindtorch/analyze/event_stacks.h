@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "mindtorch/analyze/event_tree.h"
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::analyze {
 
 using trace::StackId;
 
-class EventStacks {
+class MINDTORCH_EXPORT EventStacks {
  public:
   // O(events) and 4 bytes per event if the recording has stacks, else nothing.
   EventStacks(const trace::Recording& recording, const EventTree& tree);
@@ -45,6 +46,6 @@ class EventStacks {
 };
 
 // "file:line:function".
-std::string frame_text(const trace::Recording& recording, const trace::Frame& frame);
+MINDTORCH_EXPORT std::string frame_text(const trace::Recording& recording, const trace::Frame& frame);
 
 }  // namespace mindtorch::analyze

@@ -12,11 +12,12 @@
 #include <vector>
 
 #include "mindtorch/analyze/event_names.h"
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::analyze {
 
-class EventTree {
+class MINDTORCH_EXPORT EventTree {
  public:
   enum class Role : std::uint8_t {
     kUnlisted,  // an instant or a hidden name

@@ -8,12 +8,13 @@
 #include "mindtorch/analyze/analysis.h"
 #include "mindtorch/analyze/function_event.h"
 #include "mindtorch/analyze/table.h"
+#include "mindtorch/base/export.h"
 
 namespace mindtorch::analyze {
 
 // What torch lists: by start, longer first when starts are equal; merged calls, hidden names and instants left out; memory reports outside
 // of any event as events named "[memory]".
-class Events {
+class MINDTORCH_EXPORT Events {
  public:
   // O(events * log tracks), 4 bytes per event. Use Analysis::events().
   explicit Events(const Analysis& analysis);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mindtorch/analyze/arguments.h"
+#include "mindtorch/base/export.h"
 
 namespace mindtorch::analyze {
 
@@ -14,9 +15,9 @@ namespace mindtorch::analyze {
 using FlopFormula = std::int64_t (*)(std::span<const Argument> arguments);
 
 // The formula of an op ("aten::mm" or "mm"), null if there is none.
-FlopFormula flop_formula(std::string_view op);
+MINDTORCH_EXPORT FlopFormula flop_formula(std::string_view op);
 
 // Names of all ops with a formula, without namespace.
-std::vector<std::string_view> ops_with_flops();
+MINDTORCH_EXPORT std::vector<std::string_view> ops_with_flops();
 
 }  // namespace mindtorch::analyze

@@ -9,6 +9,7 @@
 
 #include "mindtorch/analyze/analysis.h"
 #include "mindtorch/analyze/average.h"
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/inputs.h"
 
 namespace mindtorch::analyze {
@@ -30,7 +31,7 @@ struct Kernel {
 
 // A handle of two words: copy it. The analysis must outlive it. Times without "us" are nanoseconds; "us" ones count from the start of the
 // recording.
-class FunctionEvent {
+class MINDTORCH_EXPORT FunctionEvent {
  public:
   FunctionEvent(const Analysis& analysis, std::uint32_t item) : analysis_(&analysis), item_(item) {}
 
@@ -97,7 +98,7 @@ class FunctionEvent {
 };
 
 // torch's number of the scope an event was recorded in.
-int record_scope(trace::EventKind kind);
+MINDTORCH_EXPORT int record_scope(trace::EventKind kind);
 constexpr bool is_annotation(trace::EventKind kind) { return trace::is_user_kind(kind) || kind == trace::EventKind::kDeviceScope; }
 
 }  // namespace mindtorch::analyze

@@ -8,6 +8,7 @@
 #include "mindtorch/analyze/analysis.h"
 #include "mindtorch/analyze/average.h"
 #include "mindtorch/analyze/table.h"
+#include "mindtorch/base/export.h"
 
 namespace mindtorch::analyze {
 
@@ -19,7 +20,7 @@ struct GroupOptions {
 
 // Plain values, independent of the recording once made. Rows may be sorted, added and removed: everything below acts on the rows as they
 // are.
-struct KeyAverages {
+struct MINDTORCH_EXPORT KeyAverages {
   std::vector<Average> rows;  // in the order of each row's first event
   TableContext context;
 
@@ -30,6 +31,6 @@ struct KeyAverages {
 };
 
 // O(events). Several threads may call it at once.
-KeyAverages key_averages(const Analysis& analysis, const GroupOptions& options = {});
+MINDTORCH_EXPORT KeyAverages key_averages(const Analysis& analysis, const GroupOptions& options = {});
 
 }  // namespace mindtorch::analyze

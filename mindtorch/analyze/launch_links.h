@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mindtorch/analyze/event_tree.h"
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::analyze {
@@ -22,9 +23,9 @@ struct LaunchCounts {
   std::uint64_t records = 0;   // kernels, copies, sets and collectives
 };
 // O(events), nothing is kept.
-LaunchCounts count_launches(const trace::Recording& recording);
+MINDTORCH_EXPORT LaunchCounts count_launches(const trace::Recording& recording);
 
-class LaunchLinks {
+class MINDTORCH_EXPORT LaunchLinks {
  public:
   // O(events); 20 bytes per event if the recording has device activities, else nothing.
   LaunchLinks(const trace::Recording& recording, const EventTree& tree);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "mindtorch/analyze/analysis.h"
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/event.h"
 
 namespace mindtorch::analyze {
@@ -40,9 +41,9 @@ struct MemoryTimeline {
 };
 
 // Empty if nothing was reported for the device. O(reports * log).
-MemoryTimeline memory_timeline(const Analysis& analysis, trace::Device device);
+MINDTORCH_EXPORT MemoryTimeline memory_timeline(const Analysis& analysis, trace::Device device);
 
 // Devices with memory reports or a baseline, CPU first.
-std::vector<trace::Device> memory_devices(const trace::Recording& recording);
+MINDTORCH_EXPORT std::vector<trace::Device> memory_devices(const trace::Recording& recording);
 
 }  // namespace mindtorch::analyze

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mindtorch/analyze/event_tree.h"
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::analyze {
@@ -22,7 +23,7 @@ struct MemoryDelta {
   friend bool operator==(const MemoryDelta&, const MemoryDelta&) = default;
 };
 
-class MemoryUse {
+class MINDTORCH_EXPORT MemoryUse {
  public:
   // O(events + reports); 32 bytes per event and 4 bytes per report if the recording has memory reports, else nothing.
   MemoryUse(const trace::Recording& recording, const EventTree& tree);
@@ -45,9 +46,9 @@ class MemoryUse {
 };
 
 // Bytes of one report, on the side it counts for.
-MemoryDelta delta_of(const trace::MemoryColumns& memory, std::size_t report);
+MINDTORCH_EXPORT MemoryDelta delta_of(const trace::MemoryColumns& memory, std::size_t report);
 
-class MemoryTotals {
+class MINDTORCH_EXPORT MemoryTotals {
  public:
   explicit MemoryTotals(const trace::Recording& recording);
 

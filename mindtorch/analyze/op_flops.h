@@ -6,11 +6,12 @@
 
 #include "mindtorch/analyze/event_names.h"
 #include "mindtorch/analyze/flops.h"
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::analyze {
 
-class OpFlops {
+class MINDTORCH_EXPORT OpFlops {
  public:
   explicit OpFlops(const trace::Recording& recording);
 

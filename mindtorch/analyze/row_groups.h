@@ -6,6 +6,7 @@
 
 #include "mindtorch/analyze/key_averages.h"
 #include "mindtorch/analyze/table.h"
+#include "mindtorch/base/export.h"
 
 namespace mindtorch::analyze {
 
@@ -16,6 +17,6 @@ struct RowGroups {
 };
 
 // Groups rows by torch's key, in the order of the first row of each group. Key averages of a whole recording are much faster.
-RowGroups group_rows(const TableRows& rows, const GroupOptions& options);
+MINDTORCH_EXPORT RowGroups group_rows(const TableRows& rows, const GroupOptions& options);
 
 }  // namespace mindtorch::analyze

@@ -9,12 +9,13 @@
 
 #include "mindtorch/analyze/analysis.h"
 #include "mindtorch/analyze/key_averages.h"
+#include "mindtorch/base/export.h"
 
 namespace mindtorch::analyze {
 
 // torch's list: self_cpu_time_total, self_cuda_time_total, self_xpu_time_total, self_privateuse1_time_total; the last three mean the
 // device.
-std::span<const std::string_view> supported_stack_metrics();
+MINDTORCH_EXPORT std::span<const std::string_view> supported_stack_metrics();
 
 // Of one recorded stack.
 struct StackTime {
@@ -24,7 +25,7 @@ struct StackTime {
 
 // The metric of all events with a stack, added up by stack, in the order of first occurrence. Throws InvalidArgument with torch's text
 // "metric should be one of: [...]" for any other metric.
-std::vector<StackTime> stack_times(const Analysis& analysis, std::string_view metric);
+MINDTORCH_EXPORT std::vector<StackTime> stack_times(const Analysis& analysis, std::string_view metric);
 
 struct CollapsedStack {
   std::vector<std::string> frames;  // outermost first, each without the characters that separate frames and weights
@@ -32,16 +33,16 @@ struct CollapsedStack {
 };
 
 // The same with the frames as text.
-std::vector<CollapsedStack> collapsed_stacks(const Analysis& analysis, std::string_view metric);
+MINDTORCH_EXPORT std::vector<CollapsedStack> collapsed_stacks(const Analysis& analysis, std::string_view metric);
 // One stack for each row that has one. Throws like stack_times().
-std::vector<CollapsedStack> collapsed_stacks(const KeyAverages& averages, std::string_view metric);
+MINDTORCH_EXPORT std::vector<CollapsedStack> collapsed_stacks(const KeyAverages& averages, std::string_view metric);
 
 // `frame` without the characters that separate frames, weights and lines, each replaced by "_" as torch does; other characters follow
 // without_controls().
-std::string plain_frame(std::string_view frame);
+MINDTORCH_EXPORT std::string plain_frame(std::string_view frame);
 // Microseconds rounded up, so that a fast call does not vanish.
-std::int64_t stack_weight(std::int64_t ns);
+MINDTORCH_EXPORT std::int64_t stack_weight(std::int64_t ns);
 // One line "outermost;...;innermost 12\n" for each stack.
-std::string collapsed_text(std::span<const CollapsedStack> stacks);
+MINDTORCH_EXPORT std::string collapsed_text(std::span<const CollapsedStack> stacks);
 
 }  // namespace mindtorch::analyze

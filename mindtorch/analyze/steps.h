@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "mindtorch/analyze/analysis.h"
+#include "mindtorch/base/export.h"
 
 namespace mindtorch::analyze {
 
@@ -19,6 +20,6 @@ struct Step {
 
 // In order of time. From the "ProfilerStep#N" events where there are any, else from the marks, the time before the first mark being the
 // step before it. Empty if the recording has neither. O(events * log steps).
-std::vector<Step> steps(const Analysis& analysis);
+MINDTORCH_EXPORT std::vector<Step> steps(const Analysis& analysis);
 
 }  // namespace mindtorch::analyze

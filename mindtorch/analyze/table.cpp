@@ -1,7 +1,7 @@
 // The table: a look at all rows for the columns and sums, then the rows that are shown.
 #include "mindtorch/analyze/table.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>

@@ -14,6 +14,7 @@
 
 #include "mindtorch/analyze/average.h"
 #include "mindtorch/analyze/launch_links.h"
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::analyze {
@@ -36,7 +37,7 @@ struct TableContext {
   std::vector<trace::Loss> losses;
   LaunchCounts launches;
 };
-TableContext table_context(const trace::Recording& recording);
+MINDTORCH_EXPORT TableContext table_context(const trace::Recording& recording);
 
 // Rows made one at a time: a table of a million events holds none of them.
 struct TableRows {
@@ -48,11 +49,11 @@ struct TableRows {
 
 // Throws NoSuchAttribute for an unknown sort_by, InvalidArgument for a negative width, Error if rows have device time but no device. Empty
 // for no rows and no losses.
-std::string table(const TableRows& rows, const TableContext& context, const TableOptions& options = {});
-std::string table(const std::vector<Average>& rows, const TableContext& context, const TableOptions& options = {});
+MINDTORCH_EXPORT std::string table(const TableRows& rows, const TableContext& context, const TableOptions& options = {});
+MINDTORCH_EXPORT std::string table(const std::vector<Average>& rows, const TableContext& context, const TableOptions& options = {});
 
 // The last line: "Total keys: 12  Count: 345 calls  Lost: 7 events (budget 5, device_dropped 2)". What is there but not whole (unfinished
 // events, lost stacks) is named after it. Where a device worked, the line also says how many launches and device records there are.
-std::string totals_line(std::string_view noun, std::size_t rows, std::int64_t calls, const TableContext& context);
+MINDTORCH_EXPORT std::string totals_line(std::string_view noun, std::size_t rows, std::int64_t calls, const TableContext& context);
 
 }  // namespace mindtorch::analyze

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::analyze {
@@ -19,6 +20,6 @@ struct TemporalBreakdown {
 };
 
 // One for each device that worked, in the order of devices. O(device work * log).
-std::vector<TemporalBreakdown> temporal_breakdown(const trace::Recording& recording);
+MINDTORCH_EXPORT std::vector<TemporalBreakdown> temporal_breakdown(const trace::Recording& recording);
 
 }  // namespace mindtorch::analyze

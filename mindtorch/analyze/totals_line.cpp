@@ -1,5 +1,5 @@
 // The last line of a table: what was counted, what was lost.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 

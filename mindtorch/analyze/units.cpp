@@ -1,7 +1,7 @@
 // Times, shares and sizes as text.
 #include "mindtorch/analyze/units.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

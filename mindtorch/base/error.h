@@ -2,59 +2,61 @@
 // Missing hardware is a Status with a reason the user can act on: the program goes on.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "mindtorch/base/export.h"
+
 namespace mindtorch {
 
 // Base of everything this library throws on misuse.
-class Error : public std::runtime_error {
+class MINDTORCH_EXPORT Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 // A wrong argument (Python: ValueError).
-class InvalidArgument : public Error {
+class MINDTORCH_EXPORT InvalidArgument : public Error {
  public:
   using Error::Error;
 };
 
 // A wrong argument where torch answers with AssertionError (Python: one class that is both ValueError and AssertionError).
-class ArgumentAssertion : public InvalidArgument {
+class MINDTORCH_EXPORT ArgumentAssertion : public InvalidArgument {
  public:
   using InvalidArgument::InvalidArgument;
 };
 
 // A wrong index (Python: IndexError).
-class OutOfRange : public Error {
+class MINDTORCH_EXPORT OutOfRange : public Error {
  public:
   using Error::Error;
 };
 
 // A wrong type (Python: TypeError).
-class TypeMismatch : public Error {
+class MINDTORCH_EXPORT TypeMismatch : public Error {
  public:
   using Error::Error;
 };
 
 // An attribute or key that does not exist (Python: AttributeError).
-class NoSuchAttribute : public Error {
+class MINDTORCH_EXPORT NoSuchAttribute : public Error {
  public:
   using Error::Error;
 };
 
 // A call that breaks the order of calls, where torch answers with AssertionError.
-class AssertionFailed : public Error {
+class MINDTORCH_EXPORT AssertionFailed : public Error {
  public:
   using Error::Error;
 };
 
 // A file operation that failed; text holds path and cause, code() is errno (Python: OSError).
-class IoError : public Error {
+class MINDTORCH_EXPORT IoError : public Error {
  public:
   IoError(int code, std::string path, const std::string& what) : Error(what), code_(code), path_(std::move(path)) {}
   int code() const noexcept { return code_; }
@@ -72,7 +74,7 @@ template <class E = Error, class... Args>
 }
 
 // Throws IoError "[where] cannot <action> '<path>': <strerror(code)>".
-[[noreturn]] void throw_io_error(std::string_view where, std::string_view action, const std::string& path, int code);
+[[noreturn]] MINDTORCH_EXPORT void throw_io_error(std::string_view where, std::string_view action, const std::string& path, int code);
 
 // Success, or the reason why something is not available.
 class [[nodiscard]] Status {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/base/file_target.h"
 
 namespace mindtorch {
@@ -17,7 +18,7 @@ namespace mindtorch {
 // - Directories, FIFOs, sockets and block devices are refused.
 // - The temporary file has a random name, so one that a killed process left behind does not disturb later writers.
 // Every failure throws IoError with `path` and the cause, except that a path with a NUL byte throws InvalidArgument. Not thread safe.
-class AtomicFile {
+class MINDTORCH_EXPORT AtomicFile {
  public:
   explicit AtomicFile(std::string path);
   ~AtomicFile();
@@ -50,17 +51,17 @@ class AtomicFile {
 // Opens the regular file at `path` for writing in place and creates it if it is missing; for files that must be readable while they grow.
 // The content of an existing file is untouched, and so are its mode and owner: the caller truncates it once it knows that it may. Symbolic
 // links are followed. Everything but a regular file is refused with the same errors as AtomicFile's. The caller closes the descriptor.
-int open_regular_file(const std::string& path);
+MINDTORCH_EXPORT int open_regular_file(const std::string& path);
 
 // Whether commit() waits until the new file would survive a loss of power: it then calls fsync(2) for the file and its folder. Off, unless
 // the environment has MINDTORCH_FSYNC=1. Process-wide; any thread.
-bool file_sync() noexcept;
-void set_file_sync(bool on) noexcept;
+MINDTORCH_EXPORT bool file_sync() noexcept;
+MINDTORCH_EXPORT void set_file_sync(bool on) noexcept;
 
 // The whole file as bytes. Throws IoError, or InvalidArgument for a path with a NUL byte.
-std::string read_file(const std::string& path);
+MINDTORCH_EXPORT std::string read_file(const std::string& path);
 
 // Creates `path` and its parents. Throws IoError, or InvalidArgument for a path with a NUL byte.
-void make_directories(const std::string& path);
+MINDTORCH_EXPORT void make_directories(const std::string& path);
 
 }  // namespace mindtorch

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "mindtorch/base/export.h"
+
 namespace mindtorch {
 
 // The place a writer fills. Symbolic links are followed by the rules of the kernel, so the link stays and the file it names is written.
@@ -19,12 +21,12 @@ struct FileTarget {
 
 // The caller owns the descriptors of the result. Throws InvalidArgument for a path with a NUL byte, and IoError for a path that cannot be
 // written: a directory, a FIFO, a socket, a block device, or a file that this process has no permission to write.
-FileTarget find_target(const std::string& path);
+MINDTORCH_EXPORT FileTarget find_target(const std::string& path);
 
 // Throws IoError unless `mode` (of stat(2)) is that of a regular file, or of a character device where `allow_device` is true.
-void check_file_kind(mode_t mode, const std::string& path, bool allow_device);
+MINDTORCH_EXPORT void check_file_kind(mode_t mode, const std::string& path, bool allow_device);
 
 // Throws InvalidArgument if `path` holds a NUL byte, which would cut it short in every call of the operating system.
-void check_path(const std::string& path, std::string_view where);
+MINDTORCH_EXPORT void check_path(const std::string& path, std::string_view where);
 
 }  // namespace mindtorch

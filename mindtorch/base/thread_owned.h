@@ -1,4 +1,4 @@
-// ThreadOwned: a value for each thread that takes one word of thread-local storage, however large it is.
+// ThreadOwned: one value per thread that takes one word of thread-local storage, whatever its size.
 //
 // The library's thread-local storage is static (initial-exec): a program that loads the library late, as Python does, has only some
 // hundred bytes left for it.

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::exporter {
@@ -15,10 +16,10 @@ struct TraceFormat {
 };
 
 // What export_trace() can write.
-const std::vector<TraceFormat>& formats();
+MINDTORCH_EXPORT const std::vector<TraceFormat>& formats();
 
 // Writes `recording` in the format the path's suffix names, whole or not at all. Throws IoError, or InvalidArgument with the list of
 // suffixes for any other suffix.
-void export_trace(const trace::Recording& recording, const std::string& path);
+MINDTORCH_EXPORT void export_trace(const trace::Recording& recording, const std::string& path);
 
 }  // namespace mindtorch::exporter

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "mindtorch/analyze/analysis.h"
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::exporter {
@@ -17,12 +18,12 @@ struct Flow {
 
 // One arrow for each autograd node that was evaluated and whose forward op was recorded: from the innermost op with its sequence number to
 // the innermost event of the node, as torch draws them; numbered from 1 in the order of evaluation. O(events).
-std::vector<Flow> forward_backward_flows(const trace::Recording& recording);
+MINDTORCH_EXPORT std::vector<Flow> forward_backward_flows(const trace::Recording& recording);
 
 // One arrow for each device activity whose launch was recorded, in the order of activities. The id is the correlation.
-std::vector<Flow> launch_flows(const analyze::Analysis& analysis);
+MINDTORCH_EXPORT std::vector<Flow> launch_flows(const analyze::Analysis& analysis);
 
 // True if the recording has the timeline of a device; without one, nothing is gained from building the event tree.
-bool has_device_timeline(const trace::Recording& recording);
+MINDTORCH_EXPORT bool has_device_timeline(const trace::Recording& recording);
 
 }  // namespace mindtorch::exporter

@@ -1,7 +1,7 @@
 // Formats decoded arguments.
 #include "mindtorch/export/input_text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <cmath>

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/event.h"
 
 namespace mindtorch::exporter {
@@ -20,12 +21,12 @@ struct InputTexts {
 };
 
 // torch's name of the type of an argument: "float" for a tensor, "Scalar", "TensorList"; empty for what it does not name.
-std::string_view input_type_name(const trace::Input& input);
+MINDTORCH_EXPORT std::string_view input_type_name(const trace::Input& input);
 
 // Replaces `texts` by those of a row of Recording::inputs.
-void format_inputs(std::span<const std::int64_t> words, const std::vector<std::string>& names, InputTexts& texts);
+MINDTORCH_EXPORT void format_inputs(std::span<const std::int64_t> words, const std::vector<std::string>& names, InputTexts& texts);
 
 // A number that JSON can hold and that reads back as a double: "0.5", "3.0", "1e+30"; what is not finite becomes a string.
-void append_json_double(std::string& out, double value);
+MINDTORCH_EXPORT void append_json_double(std::string& out, double value);
 
 }  // namespace mindtorch::exporter

@@ -1,7 +1,7 @@
 // Assigns processes, rows and overlap lanes.
 #include "mindtorch/export/layout.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

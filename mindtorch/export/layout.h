@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::exporter {
@@ -39,7 +40,7 @@ struct Layout {
   std::vector<LaneEvent> lane_events;  // by event
 };
 
-Layout make_layout(const trace::Recording& recording);
+MINDTORCH_EXPORT Layout make_layout(const trace::Recording& recording);
 
 // The lane of each event of a track, for events in start order, longer first: lane 0 unless it partly overlaps an event there. Only events
 // outside lane 0 are listed. O(events + listed events x lanes).
@@ -47,7 +48,7 @@ struct LaneOf {
   trace::EventIndex event;
   std::uint32_t lane;
 };
-std::vector<LaneOf> find_overlaps(const trace::Recording& recording, const trace::Track& track);
+MINDTORCH_EXPORT std::vector<LaneOf> find_overlaps(const trace::Recording& recording, const trace::Track& track);
 
 // Finds the row of events asked for in increasing order, in constant time.
 class RowOfEvent {

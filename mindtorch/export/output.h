@@ -6,13 +6,15 @@
 #include <string>
 #include <string_view>
 
+#include "mindtorch/base/export.h"
+
 namespace mindtorch::exporter {
 
 // Full buffers are compressed and written by a second thread while the caller formats the next one, so the text never exists as a whole, in
 // memory or on disk. A compressed file is a sequence of gzip members, one per buffer, as RFC 1952 allows.
 // Every failure throws IoError naming the path, from the call that notices it (a write of the second thread: the next call). Destroyed
 // without commit() it leaves whatever stood at the path untouched. One thread at a time.
-class Output {
+class MINDTORCH_EXPORT Output {
  public:
   explicit Output(const std::string& path);
   ~Output();
@@ -48,6 +50,6 @@ class Output {
 };
 
 // Writes `bytes` to `path` in one go, compressed if the path says so.
-void write_output(const std::string& path, std::string_view bytes);
+MINDTORCH_EXPORT void write_output(const std::string& path, std::string_view bytes);
 
 }  // namespace mindtorch::exporter

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/ingest/chrome/chrome_reader.h"
 #include "mindtorch/trace/recording.h"
 
@@ -24,6 +25,6 @@ struct LoadedTrace {
 };
 
 // Chooses the reader by how the file starts. Throws IoError if the file cannot be read, InvalidArgument if it is in no known format.
-LoadedTrace load_trace(const std::string& path, const ChromeReadOptions& options = {});
+MINDTORCH_EXPORT LoadedTrace load_trace(const std::string& path, const ChromeReadOptions& options = {});
 
 }  // namespace mindtorch::ingest

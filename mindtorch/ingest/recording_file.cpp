@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "mindtorch/base/file.h"
+#include "mindtorch/trace/recording_reader.h"
 
 namespace mindtorch::ingest {
 

@@ -4,17 +4,18 @@
 #include <string>
 #include <string_view>
 
-#include "mindtorch/trace/recording_reader.h"
+#include "mindtorch/base/export.h"
+#include "mindtorch/trace/load_result.h"
 
 namespace mindtorch::ingest {
 
 // Throws IoError if the file cannot be read, InvalidArgument if it is not a recording file or of a newer major version.
-trace::LoadResult load_recording(const std::string& path);
+MINDTORCH_EXPORT trace::LoadResult load_recording(const std::string& path);
 
 // As load_recording(), for a file that is in memory already; `path` is for messages.
-trace::LoadResult load_recording_bytes(std::string_view bytes, const std::string& path);
+MINDTORCH_EXPORT trace::LoadResult load_recording_bytes(std::string_view bytes, const std::string& path);
 
 // True if the file starts like a recording file, false if it does not or cannot be read.
-bool is_recording_file(const std::string& path);
+MINDTORCH_EXPORT bool is_recording_file(const std::string& path);
 
 }  // namespace mindtorch::ingest

@@ -1,4 +1,4 @@
-// Activities: what a profile watches, the host (CPU) and devices, as torch.profiler.ProfilerActivity names them.
+// Activities: what a profile records (the host, which is the CPU, and devices), named as in torch.profiler.ProfilerActivity.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,22 @@
 #include <string_view>
 #include <vector>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/event.h"
 
 namespace mindtorch::profiler {
 
-// Numbers are torch's. kNpu is torch's PrivateUse1. XPU, HPU and MTIA have names but nobody here watches them: a profile refuses them.
+// Numbers are torch's. kNpu is torch's PrivateUse1. XPU, HPU and MTIA have names only: a profile that asks for them is refused.
 enum class Activity : std::uint8_t { kCpu = 0, kXpu = 1, kCuda = 2, kHpu = 3, kMtia = 4, kNpu = 5 };
 
-std::string_view activity_name(Activity activity);  // "CPU", "XPU", "CUDA", "HPU", "MTIA", "NPU"
+MINDTORCH_EXPORT std::string_view activity_name(Activity activity);  // "CPU", "XPU", "CUDA", "HPU", "MTIA", "NPU"
 
 // "cpu", "NPU", "ProfilerActivity.CUDA", "PrivateUse1", "gpu": letters of any case, after the last dot. Throws InvalidArgument for anything
 // else.
-Activity parse_activity(std::string_view text);
+MINDTORCH_EXPORT Activity parse_activity(std::string_view text);
 
-// The kind of device an activity is about; nothing for those that cannot be watched.
-std::optional<trace::DeviceType> device_type_of(Activity activity);
+// The type of the device that an activity records; no value for activities that cannot be recorded.
+MINDTORCH_EXPORT std::optional<trace::DeviceType> device_type_of(Activity activity);
 
 // What a user asks for. Default constructed it means "whatever this machine supports", which differs from an empty list.
 class Activities {
@@ -40,7 +41,7 @@ class Activities {
 };
 
 // `list` in the order of the enum. Throws ArgumentAssertion if it is empty, InvalidArgument if an activity is there twice or cannot be
-// watched by anyone. Whether a device is present now is not asked here: that is a warning, not an error.
-std::vector<Activity> checked_activities(std::vector<Activity> list);
+// recorded by any source. Whether a device is present now is not checked here: its absence is a warning, not an error.
+MINDTORCH_EXPORT std::vector<Activity> checked_activities(std::vector<Activity> list);
 
 }  // namespace mindtorch::profiler

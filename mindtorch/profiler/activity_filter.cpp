@@ -1,7 +1,7 @@
 // torch's groups of events, and the kinds they are made of.
 #include "mindtorch/profiler/activity_filter.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-// Busy: marks a call that may run the user's callbacks, so that a call from inside a callback is refused instead of ending in chaos.
+// Busy: marks a call that may run the user's callbacks, so that a call from inside a callback is refused.
 #pragma once
 
 #include <string_view>

@@ -23,7 +23,7 @@ ExecutionTrace::~ExecutionTrace() {
   try {
     unregister();
   } catch (const std::exception&) {
-    // There is nobody left to tell; the file that was there before is untouched.
+    // A destructor cannot report the error. The file that was there before is untouched.
   }
 }
 

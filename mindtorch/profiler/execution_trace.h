@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/profiler/observer.h"
 #include "mindtorch/record/session.h"
 #include "mindtorch/trace/recording.h"
@@ -22,7 +23,7 @@ namespace mindtorch::profiler {
 //   trace.register_output("et.json");
 //   trace.start(); ...; trace.stop();
 //   trace.unregister();  // writes the file
-class ExecutionTrace final : public ExecutionObserver, public record::RecordingListener {
+class MINDTORCH_EXPORT ExecutionTrace final : public ExecutionObserver, public record::RecordingListener {
  public:
   ExecutionTrace() = default;
   // As unregister(), but never throws.

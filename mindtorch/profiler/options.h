@@ -63,7 +63,7 @@ struct ProfileOptions {
   ExperimentalConfig experimental_config;
   std::shared_ptr<ExecutionObserver> execution_trace_observer;
   bool acc_events = false;                   // events() and key_averages() are about all cycles, not only the last
-  TraceIdCallback custom_trace_id_callback;  // called once a cycle; none: a random UUID
+  TraceIdCallback custom_trace_id_callback;  // called once per cycle; if empty, ids are random UUIDs
   // Must not be negative, and has no effect: events are made when they are looked at, so there is nothing to cut short.
   std::optional<double> post_processing_timeout_s;
   record::Clock* clock = nullptr;  // not owned, must outlive the last scope opened while recording; null: the system's

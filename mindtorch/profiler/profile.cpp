@@ -33,7 +33,7 @@ Profile::~Profile() {
   FirstFailure failure;
   failure.attempt([&] { close(); });
   if (!failure) return;
-  // The sink may throw in turn; there is nobody left to tell.
+  // The sink may throw in turn, and there is no caller to report this error to.
   FirstFailure of_sink;
   of_sink.attempt([&] { warn(WarningCategory::kUser, "A profile failed to close while it was destroyed: " + failure.text()); });
 }

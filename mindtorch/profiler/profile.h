@@ -23,6 +23,7 @@
 #include "mindtorch/analyze/analysis.h"
 #include "mindtorch/analyze/events.h"
 #include "mindtorch/analyze/key_averages.h"
+#include "mindtorch/base/export.h"
 #include "mindtorch/profiler/activity.h"
 #include "mindtorch/profiler/first_failure.h"
 #include "mindtorch/profiler/options.h"
@@ -45,7 +46,7 @@ struct Overhead {
   std::uint64_t events = 0;
 };
 
-class Profile {
+class MINDTORCH_EXPORT Profile {
  public:
   // Throws InvalidArgument (activities, a negative post_processing_timeout_s), ArgumentAssertion (no activities), Error (activity_filters),
   // and what schedule(0) throws. Records nothing yet.

@@ -39,7 +39,7 @@ void Profile::warn_about_options() {
   }
 }
 
-// Once a profile, not in each cycle.
+// Once per profile, not in each cycle.
 void Profile::warn_about_problems(FirstFailure& failure) {
   for (const std::string& problem : recorder_->problems())
     if (remember(problem)) failure.attempt([&] { warn(WarningCategory::kUser, problem); });

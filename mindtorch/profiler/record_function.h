@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/record/hooks.h"
 
 namespace mindtorch::profiler {
@@ -12,7 +13,7 @@ namespace mindtorch::profiler {
 // marked as async). Costs a load and a branch while nothing records.
 //
 //   profiler::RecordFunction scope("forward");
-class RecordFunction {
+class MINDTORCH_EXPORT RecordFunction {
  public:
   // `args` is text about this call, shown with the event.
   explicit RecordFunction(std::string_view name, std::string_view args = {}) noexcept : scope_(name) {

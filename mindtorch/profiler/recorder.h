@@ -1,4 +1,4 @@
-// Recorder: the pen as a Profile drives it, one trace after another. A Profile knows nothing else of how recording works.
+// Recorder: the interface through which a Profile records, one trace after another. A Profile depends on nothing else of the recorder.
 #pragma once
 
 #include <cstdint>
@@ -6,18 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/profiler/activity.h"
 #include "mindtorch/profiler/options.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::profiler {
 
-// The order of calls is prepare, start, stop, again and again; the Profile sees to it.
-class Recorder {
+// The Profile calls prepare, start and stop in this order, any number of times.
+class MINDTORCH_EXPORT Recorder {
  public:
   virtual ~Recorder() = default;
 
-  // Everything slow, so that start() is quick. Throws Error if somebody else in the process is recording; that recording is unharmed.
+  // Everything slow, so that start() is quick. Throws Error if another recording runs in this process; it goes on unharmed.
   virtual void prepare() = 0;
   virtual void start() = 0;
   // Ends the trace, also if it throws.
@@ -31,13 +32,13 @@ class Recorder {
   virtual void open_step_scope(std::int64_t step) = 0;  // "ProfilerStep#<step>"
   virtual void close_step_scope() = 0;
 
-  // Of the present trace: devices and hosts that were asked for and cannot be recorded, a sentence each.
+  // Of the present trace: one sentence for each device or host that was asked for and cannot be recorded.
   virtual std::vector<std::string> problems() const = 0;
   // Memory that events take now.
   virtual std::int64_t bytes_in_use() const = 0;
 };
 
 // The recorder of this process: record::Session and the sources of the activities.
-std::unique_ptr<Recorder> make_session_recorder(const ProfileOptions& options, const std::vector<Activity>& activities);
+MINDTORCH_EXPORT std::unique_ptr<Recorder> make_session_recorder(const ProfileOptions& options, const std::vector<Activity>& activities);
 
 }  // namespace mindtorch::profiler

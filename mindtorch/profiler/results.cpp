@@ -30,7 +30,7 @@ void Results::keep_last(trace::Recording recording) {
     all_ = last_;
     return;
   }
-  // Somebody may still be reading what was handed out: then the past is copied, not changed.
+  // A caller may still read what was handed out: then the earlier cycles are copied, not changed.
   if (all_.use_count() > 1) all_ = std::make_shared<trace::Recording>(*all_);
   trace::append(*all_, *last_);
   all_->trace_id = last_->trace_id;

@@ -10,11 +10,12 @@
 #include <string>
 
 #include "mindtorch/analyze/analysis.h"
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::profiler {
 
-class Results {
+class MINDTORCH_EXPORT Results {
  public:
   explicit Results(bool accumulate) : accumulate_(accumulate) {}
 
@@ -23,10 +24,10 @@ class Results {
   // As keep(), of a cycle whose events went to a file: they are read when they are first asked for, at once if cycles are accumulated. The
   // calls that ask then throw what ingest::load_recording() and record::merge_spilled() throw.
   void keep_spilled(trace::Recording recording, std::string path);
-  // The file is about to be written anew: events of it that nobody has asked for are lost.
+  // The file is about to be written anew: events of it that have not been asked for are lost.
   void forget_spilled();
-  // A value of the metadata of what is there and of every cycle to come. `json` must be valid JSON. While somebody holds what last_cycle()
-  // returned, its metadata stay as they are: the value is seen by those who ask later.
+  // A value of the metadata of what is there and of every cycle to come. `json` must be valid JSON. While a caller holds what last_cycle()
+  // returned, its metadata stay as they are; later calls of last_cycle() return the new value.
   void set_metadata(const std::string& key, const std::string& json);
 
   bool empty() const noexcept;
@@ -52,7 +53,7 @@ class Results {
   mutable std::mutex mutex_;  // guards all below
   std::map<std::string, std::string> metadata_;
   mutable bool metadata_changed_ = false;                                   // metadata_ has what last_ and all_ have not
-  mutable std::shared_ptr<Readers> readers_ = std::make_shared<Readers>();  // how many hold last_
+  mutable std::shared_ptr<Readers> readers_ = std::make_shared<Readers>();  // counts the callers that hold last_
   mutable std::string spilled_to_;                                          // where the events of last_ still are; empty: in last_
   mutable std::shared_ptr<trace::Recording> last_;
   mutable std::shared_ptr<trace::Recording> all_;  // the same as last_ while there is one cycle

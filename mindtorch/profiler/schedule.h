@@ -5,6 +5,8 @@
 #include <functional>
 #include <string_view>
 
+#include "mindtorch/base/export.h"
+
 namespace mindtorch::profiler {
 
 // What the profiler does during one step. Numbers are torch's.
@@ -16,9 +18,9 @@ enum class ProfilerAction : std::uint8_t {
   kDeviceStopped = 4,  // torch's internal state; a schedule that returns it is refused
 };
 
-std::string_view action_name(ProfilerAction action);  // "NONE", "WARMUP", "RECORD", "RECORD_AND_SAVE", "DEVICE_STOPPED"
+MINDTORCH_EXPORT std::string_view action_name(ProfilerAction action);  // "NONE", "WARMUP", "RECORD", "RECORD_AND_SAVE", "DEVICE_STOPPED"
 
-// The action of each step, 0 being the one that start() begins. Called by Profile's constructor and then once a step, on the thread that
+// The action of each step, 0 being the one that start() begins. Called by Profile's constructor and then once per step, on the thread that
 // calls step(); what it throws comes out of that call.
 using Schedule = std::function<ProfilerAction(std::int64_t step)>;
 
@@ -33,7 +35,7 @@ struct ScheduleOptions {
 };
 
 // What schedule() makes; can be found again in a Schedule with target<CyclicSchedule>().
-class CyclicSchedule {
+class MINDTORCH_EXPORT CyclicSchedule {
  public:
   explicit CyclicSchedule(const ScheduleOptions& options) : options_(options) {}
   // Throws AssertionFailed if `step` is negative.
@@ -46,7 +48,7 @@ class CyclicSchedule {
 
 // Throws ArgumentAssertion with torch's text if active is not positive or another number is negative. Without warm-up it warns
 // (mindtorch/profiler/warning.h).
-Schedule schedule(const ScheduleOptions& options);
+MINDTORCH_EXPORT Schedule schedule(const ScheduleOptions& options);
 
 // The text of that warning.
 inline constexpr std::string_view kNoWarmupWarning = "Profiler won't be using warmup, this can skew profiler results";

@@ -1,4 +1,4 @@
-// SessionRecorder: a Recorder over record::Session, one session a trace.
+// SessionRecorder: a Recorder over record::Session, one session per trace.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ class SessionRecorder : public Recorder {
   std::int64_t bytes_in_use() const override;
 
  private:
-  // The first source that can watch the device of `activity`; else null, and problems_ says why.
+  // The first source that can record the device of `activity`. Otherwise null, and problems_ has the reason.
   record::ActivitySource* usable_source(Activity activity);
 
   record::SessionOptions options_;

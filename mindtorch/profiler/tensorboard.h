@@ -3,12 +3,13 @@
 
 #include <string>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/profiler/options.h"
 
 namespace mindtorch::profiler {
 
 // The files of one handler.
-class TraceFiles {
+class MINDTORCH_EXPORT TraceFiles {
  public:
   TraceFiles(std::string dir_name, std::string worker_name, bool use_gzip);
   // The path of the next file, which no other call has returned. Makes the directory if it is missing; throws Error "Can't create
@@ -25,6 +26,6 @@ class TraceFiles {
 // Writes "<dir_name>/<worker_name>.<Unix nanoseconds>.pt.trace.json", ".gz" if asked for. The directory is made when the first trace is
 // ready (Error "Can't create directory: ..." if that fails). `worker_name` should differ between the processes of a job; empty:
 // "<host>_<pid>", of the process in which the first trace is ready.
-TraceReadyCallback tensorboard_trace_handler(std::string dir_name, std::string worker_name = "", bool use_gzip = false);
+MINDTORCH_EXPORT TraceReadyCallback tensorboard_trace_handler(std::string dir_name, std::string worker_name = "", bool use_gzip = false);
 
 }  // namespace mindtorch::profiler

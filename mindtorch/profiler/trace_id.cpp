@@ -1,7 +1,7 @@
 // The default id of a trace.
 #include "mindtorch/profiler/trace_id.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <random>

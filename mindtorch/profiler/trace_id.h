@@ -3,9 +3,11 @@
 
 #include <string>
 
+#include "mindtorch/base/export.h"
+
 namespace mindtorch::profiler {
 
 // A random UUID (version 4) as 32 upper-case hexadecimal digits, as torch writes it.
-std::string random_trace_id();
+MINDTORCH_EXPORT std::string random_trace_id();
 
 }  // namespace mindtorch::profiler

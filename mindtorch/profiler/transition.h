@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/profiler/schedule.h"
 
 namespace mindtorch::profiler {
@@ -18,6 +19,6 @@ struct Transition {
 };
 
 // From one action to the next; `to` without value is the end (stop()). Neither may be kDeviceStopped.
-Transition transition(ProfilerAction from, std::optional<ProfilerAction> to);
+MINDTORCH_EXPORT Transition transition(ProfilerAction from, std::optional<ProfilerAction> to);
 
 }  // namespace mindtorch::profiler

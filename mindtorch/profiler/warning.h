@@ -4,6 +4,8 @@
 #include <functional>
 #include <string>
 
+#include "mindtorch/base/export.h"
+
 namespace mindtorch::profiler {
 
 enum class WarningCategory { kUser, kFuture };  // Python: UserWarning, FutureWarning
@@ -19,11 +21,11 @@ using WarningSink = std::function<void(WarningCategory, const std::string& text)
 
 // Installs the sink of the process; an empty one removes it. Any thread. A new sink has seen nothing: what is said once is said to it
 // again.
-void set_warning_sink(WarningSink sink);
+MINDTORCH_EXPORT void set_warning_sink(WarningSink sink);
 
 // Hands a warning to the sink, on this thread. Any thread.
-void warn(WarningCategory category, const std::string& text);
+MINDTORCH_EXPORT void warn(WarningCategory category, const std::string& text);
 // As warn(), but a text the present sink has had this way before is left out.
-void warn_once(WarningCategory category, const std::string& text);
+MINDTORCH_EXPORT void warn_once(WarningCategory category, const std::string& text);
 
 }  // namespace mindtorch::profiler

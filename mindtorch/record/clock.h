@@ -5,16 +5,14 @@
 #include <cstdint>
 #include <string_view>
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
+#include "mindtorch/base/export.h"
 
 namespace mindtorch::record {
 
 // The hardware counter: TSC on x86-64, the virtual counter on AArch64. Not serialising: ~20 cycles.
 inline std::uint64_t hardware_ticks() noexcept {
 #if defined(__x86_64__)
-  return __rdtsc();
+  return __builtin_ia32_rdtsc();  // <x86intrin.h> would add half a second to the compilation of every file
 #elif defined(__aarch64__)
   std::uint64_t value;
   asm volatile("mrs %0, cntvct_el0" : "=r"(value));
@@ -32,7 +30,7 @@ struct ClockSample {
   std::uint64_t width_ticks = 0;  // the three were read within this many ticks: the sample's uncertainty
 };
 
-class Clock {
+class MINDTORCH_EXPORT Clock {
  public:
   virtual ~Clock() = default;
   virtual std::string_view name() const = 0;
@@ -44,12 +42,12 @@ class Clock {
 };
 
 // The hardware counter where it is invariant and the kernel trusts it too, else CLOCK_MONOTONIC. Lives for ever.
-Clock& system_clock();
+MINDTORCH_EXPORT Clock& system_clock();
 // CLOCK_MONOTONIC, whatever the hardware offers.
-Clock& monotonic_clock();
+MINDTORCH_EXPORT Clock& monotonic_clock();
 
 // A clock that tests turn by hand; 1 tick = 1 ns.
-class FakeClock : public Clock {
+class MINDTORCH_EXPORT FakeClock : public Clock {
  public:
   std::string_view name() const override { return "fake"; }
   std::uint64_t ticks() noexcept override { return now_.fetch_add(step_, std::memory_order_relaxed) + step_; }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/event.h"
 #include "mindtorch/trace/interning.h"
 
@@ -43,7 +44,7 @@ struct SourceClock {
 };
 
 // Rows of attributes (kernel grid, bytes of a copy), each distinct row stored once. Keys and texts are indices into the batch's names.
-class DetailTable {
+class MINDTORCH_EXPORT DetailTable {
  public:
   DetailTable() : offsets_{0, 0} {}
   std::uint32_t add(std::span<const trace::Attribute> row);
@@ -59,7 +60,7 @@ class DetailTable {
 };
 
 // Everything a source has at stop.
-struct DeviceBatch {
+struct MINDTORCH_EXPORT DeviceBatch {
   std::vector<SourceClock> clocks;
   std::vector<std::string> names{""};
   DetailTable details;

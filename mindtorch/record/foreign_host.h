@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/record/state.h"
 
 namespace mindtorch::record {
@@ -18,6 +19,6 @@ struct ForeignHost {
 
 // Registers a host that stays for the life of the process; again with the same name does nothing. Null, or why it was refused (a text that
 // lives as long as the process). Any thread; not from inside a host's function.
-const char* register_foreign_host(const ForeignHost& host) noexcept;
+MINDTORCH_EXPORT const char* register_foreign_host(const ForeignHost& host) noexcept;
 
 }  // namespace mindtorch::record

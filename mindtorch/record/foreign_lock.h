@@ -5,9 +5,11 @@
 
 #include <mutex>
 
+#include "mindtorch/base/export.h"
+
 namespace mindtorch::record {
 
-class ForeignLock {
+class MINDTORCH_EXPORT ForeignLock {
  public:
   virtual ~ForeignLock() = default;
   // Gives the lock up if this thread holds it; returns what take_back() needs, null if it did not.
@@ -16,11 +18,11 @@ class ForeignLock {
 };
 
 // Installs the process's foreign lock (null removes it); it must outlive every session. Not while a session runs.
-void set_foreign_lock(ForeignLock* lock);
+MINDTORCH_EXPORT void set_foreign_lock(ForeignLock* lock);
 
 // Stands before the first lock of the recorder that a call takes. What is given up while it lives comes back when it ends, after the locks
 // taken behind it are released: a thread never waits for the foreign lock with one of ours in its hands.
-class ForeignLockRegion {
+class MINDTORCH_EXPORT ForeignLockRegion {
  public:
   ForeignLockRegion() noexcept;
   ~ForeignLockRegion();

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/record/clock.h"
 #include "mindtorch/record/names.h"
 #include "mindtorch/record/slot.h"
@@ -22,7 +23,7 @@
 namespace mindtorch::record {
 
 // Ticks of the session's clock when it is not the hardware counter.
-std::uint64_t clock_ticks_slow() noexcept;
+MINDTORCH_EXPORT std::uint64_t clock_ticks_slow() noexcept;
 
 inline std::uint64_t ticks_for(std::uint64_t state) noexcept { return (state & kInlineTicks) != 0 ? hardware_ticks() : clock_ticks_slow(); }
 
@@ -33,7 +34,7 @@ enum class Ends : bool {
 };
 
 // Stack capture of a slot just opened; called only under kStacks.
-void capture_stack(Slot* slot, Ends ends) noexcept;
+MINDTORCH_EXPORT void capture_stack(Slot* slot, Ends ends) noexcept;
 
 // Opens a slot on this thread under `state` (non-zero). Null if refused; the refusal is counted.
 inline Slot* open_slot(std::uint64_t state, NameId name, EventKind kind, std::uint8_t flags, Device device, std::uint64_t link,
@@ -107,7 +108,7 @@ class OpScope {
 };
 
 // A scope with a name of the user's, which may be moved, nested, left open, and closed on another thread (then marked as async).
-class NamedScope {
+class MINDTORCH_EXPORT NamedScope {
  public:
   NamedScope() = default;
   explicit NamedScope(std::string_view name, EventKind kind = EventKind::kScope) noexcept {
@@ -169,18 +170,19 @@ class NamedScope {
 };
 
 // A moment on this thread.
-void record_instant(NameId name) noexcept;
+MINDTORCH_EXPORT void record_instant(NameId name) noexcept;
 
 // An interval that is already over, in hardware or session ticks; `start_ticks` must not precede the previous event's start on this thread
 // by intent, but if it does, the recording sorts it in.
-void record_interval(NameId name, EventKind kind, std::uint64_t start_ticks, std::uint64_t end_ticks, std::uint64_t link = 0) noexcept;
+MINDTORCH_EXPORT void record_interval(NameId name, EventKind kind, std::uint64_t start_ticks, std::uint64_t end_ticks,
+                                      std::uint64_t link = 0) noexcept;
 
 // The session's clock, for record_interval(). 0 while nothing records.
-std::uint64_t now_ticks() noexcept;
+MINDTORCH_EXPORT std::uint64_t now_ticks() noexcept;
 
 // Allocation (bytes > 0) or free (bytes < 0); totals are those of the device after it. Gate: wants(kMemory).
-void record_memory_slow(Device device, const void* address, std::int64_t bytes, std::int64_t total_allocated,
-                        std::int64_t total_reserved) noexcept;
+MINDTORCH_EXPORT void record_memory_slow(Device device, const void* address, std::int64_t bytes, std::int64_t total_allocated,
+                                         std::int64_t total_reserved) noexcept;
 inline void record_memory(Device device, const void* address, std::int64_t bytes, std::int64_t total_allocated,
                           std::int64_t total_reserved) noexcept {
   if (wants(kMemory)) [[unlikely]]
@@ -188,23 +190,23 @@ inline void record_memory(Device device, const void* address, std::int64_t bytes
 }
 
 // Says what the memory at `address` is for, from now on.
-void record_memory_category_slow(const void* address, trace::MemoryCategory category) noexcept;
+MINDTORCH_EXPORT void record_memory_category_slow(const void* address, trace::MemoryCategory category) noexcept;
 inline void record_memory_category(const void* address, trace::MemoryCategory category) noexcept {
   if (wants(kMemory)) [[unlikely]]
     record_memory_category_slow(address, category);
 }
 
 // Hangs a key and a value on an open scope of this thread, as soon after opening as possible. Does nothing on a null slot.
-void add_attribute(Slot* slot, NameId key, std::int64_t value) noexcept;
-void add_attribute(Slot* slot, NameId key, double value) noexcept;
-void add_attribute(Slot* slot, NameId key, std::string_view text) noexcept;
-void add_json_attribute(Slot* slot, NameId key, std::string_view json) noexcept;
+MINDTORCH_EXPORT void add_attribute(Slot* slot, NameId key, std::int64_t value) noexcept;
+MINDTORCH_EXPORT void add_attribute(Slot* slot, NameId key, double value) noexcept;
+MINDTORCH_EXPORT void add_attribute(Slot* slot, NameId key, std::string_view text) noexcept;
+MINDTORCH_EXPORT void add_json_attribute(Slot* slot, NameId key, std::string_view json) noexcept;
 
 // This thread's small number (Track::number), for make_sequence_link(); attaches the thread if it has never recorded. 0 while idle.
-std::uint32_t thread_number() noexcept;
+MINDTORCH_EXPORT std::uint32_t thread_number() noexcept;
 
 // Work handed to another thread: the receiver records as the giver did, also when a session is limited to its starting thread.
-class ThreadAdmission {
+class MINDTORCH_EXPORT ThreadAdmission {
  public:
   // Taken on the giving thread.
   static ThreadAdmission capture() noexcept;

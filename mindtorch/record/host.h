@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/base/export.h"
 #include "mindtorch/record/state.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::record {
 
-class Host {
+class MINDTORCH_EXPORT Host {
  public:
   virtual ~Host() = default;
   virtual std::string_view name() const = 0;  // "embedded", "torch"
@@ -24,8 +25,8 @@ class Host {
 };
 
 // The host must outlive its registration. Any thread; not from inside a Host call.
-void register_host(Host* host);
-void unregister_host(Host* host);
-std::vector<Host*> hosts();
+MINDTORCH_EXPORT void register_host(Host* host);
+MINDTORCH_EXPORT void unregister_host(Host* host);
+MINDTORCH_EXPORT std::vector<Host*> hosts();
 
 }  // namespace mindtorch::record

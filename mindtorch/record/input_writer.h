@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/record/hooks.h"
 #include "mindtorch/trace/inputs.h"
 
@@ -12,7 +13,7 @@ namespace mindtorch::record {
 
 // Use right after opening the scope, on its thread, only if scope.wants(kShapes). Arguments in call order; the row is committed by the
 // destructor. If it does not fit (a list of thousands of tensors) the row is dropped whole and counted as lost side data.
-class InputWriter {
+class MINDTORCH_EXPORT InputWriter {
  public:
   template <class Scope>
   explicit InputWriter(const Scope& scope) noexcept : InputWriter(scope.slot()) {}

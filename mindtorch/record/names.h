@@ -5,20 +5,21 @@
 #include <string_view>
 #include <vector>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/event.h"
 
 namespace mindtorch::record {
 
 // The id of `text`, the same for the life of the process. Takes a lock: for registration, not for the record path.
-trace::NameId intern(std::string_view text);
+MINDTORCH_EXPORT trace::NameId intern(std::string_view text);
 
 // As intern(), but a text that this thread has used before costs a few nanoseconds: no lock, no allocation.
-trace::NameId intern_cached(std::string_view text) noexcept;
+MINDTORCH_EXPORT trace::NameId intern_cached(std::string_view text) noexcept;
 
 // The text of an id; the reference lives as long as the process.
-const std::string& name_text(trace::NameId id);
+MINDTORCH_EXPORT const std::string& name_text(trace::NameId id);
 
 // Number of names known; ids are 0 .. name_count() - 1.
-std::size_t name_count();
+MINDTORCH_EXPORT std::size_t name_count();
 
 }  // namespace mindtorch::record

@@ -1,7 +1,7 @@
 // Turns sealed segments into rows of a Recording.
 #include "mindtorch/record/segment_reader.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/record/clock.h"
 #include "mindtorch/record/source.h"
 #include "mindtorch/trace/recording.h"
@@ -50,7 +51,7 @@ struct SessionOptions {
 
 // Not thread safe: one thread (or a lock of the caller's) makes the calls. Destroying a running session stops it and drops what it
 // recorded.
-class Session {
+class MINDTORCH_EXPORT Session {
  public:
   // Checks options, reserves memory, prepares sources (a source that cannot is reported in source_problems(), recording goes on). Throws
   // Error
@@ -81,7 +82,7 @@ class Session {
 };
 
 // Somebody who is shown every recording of the process.
-class RecordingListener {
+class MINDTORCH_EXPORT RecordingListener {
  public:
   virtual ~RecordingListener() = default;
   // On the thread that stops the session, before stop() gives the recording to its owner.
@@ -90,7 +91,7 @@ class RecordingListener {
 
 // There is one listener at most (null: none), and it must outlive its time as that. Returns false, and changes nothing, if there is
 // another.
-bool set_recording_listener(RecordingListener* listener) noexcept;
+MINDTORCH_EXPORT bool set_recording_listener(RecordingListener* listener) noexcept;
 
 // True while a session records host events.
 inline bool is_recording() noexcept { return wants(kEvents); }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/base/export.h"
 #include "mindtorch/record/clock.h"
 #include "mindtorch/record/device_batch.h"
 #include "mindtorch/record/state.h"
@@ -27,7 +28,7 @@ struct SourceOptions {
   std::chrono::milliseconds stop_deadline{10'000};  // how long stop() may wait for work that is still running
 };
 
-class ActivitySource {
+class MINDTORCH_EXPORT ActivitySource {
  public:
   virtual ~ActivitySource() = default;
   virtual std::string_view name() const = 0;  // "reference", "cupti", "mspti"

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "mindtorch/base/export.h"
+
 namespace mindtorch::record {
 
 struct SourcePlace {
@@ -15,7 +17,7 @@ struct SourcePlace {
   int line = 0;
 };
 
-class StackProvider {
+class MINDTORCH_EXPORT StackProvider {
  public:
   // A frame and the place where it is.
   struct Innermost {
@@ -39,7 +41,7 @@ class StackProvider {
 };
 
 // Installs the process's provider (null removes it); it must outlive every session that records stacks. Not while a session runs.
-void set_stack_provider(StackProvider* provider);
-StackProvider* stack_provider();
+MINDTORCH_EXPORT void set_stack_provider(StackProvider* provider);
+MINDTORCH_EXPORT StackProvider* stack_provider();
 
 }  // namespace mindtorch::record

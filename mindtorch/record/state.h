@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "mindtorch/base/export.h"
+
 namespace mindtorch::record {
 
 // Hosts built against another layout of Slot, ThreadLog or the state word must not attach; see check_abi().
@@ -23,13 +25,13 @@ enum Want : std::uint32_t {
 
 // 0 while nothing records, else (generation << 32) | Want bits; the generation is new for every session.
 // Read with relaxed order: a hook that reads the old word a moment longer is harmless.
-extern std::atomic<std::uint64_t> state_word;
+MINDTORCH_EXPORT extern std::atomic<std::uint64_t> state_word;
 
 inline std::uint64_t current_state() noexcept { return state_word.load(std::memory_order_relaxed); }
 inline bool wants(Want bit) noexcept { return (current_state() & bit) != 0; }
 constexpr std::uint32_t generation_of(std::uint64_t state) { return static_cast<std::uint32_t>(state >> 32); }
 
 // Throws Error if the caller was compiled with another kAbiVersion. Hosts that are separate binaries call it once.
-void check_abi(std::uint32_t compiled_with);
+MINDTORCH_EXPORT void check_abi(std::uint32_t compiled_with);
 
 }  // namespace mindtorch::record

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/record/slot.h"
 #include "mindtorch/record/state.h"
 
@@ -48,13 +49,14 @@ struct alignas(128) ThreadLog {
 
 // This thread's log; a shared, never attached one before the thread's first event. initial-exec: the library is loaded at start-up or takes
 // these few words from the static TLS surplus.
-extern constinit thread_local ThreadLog* thread_log __attribute__((tls_model("initial-exec")));
+MINDTORCH_EXPORT extern constinit thread_local ThreadLog* thread_log __attribute__((tls_model("initial-exec")));
 
 // Out of line, rare: attaches the thread to the session, starts a new segment, or refuses (null) and counts why.
-Slot* open_slow(std::uint64_t state, NameId name, EventKind kind, std::uint8_t flags, Device device, std::uint64_t link) noexcept;
+MINDTORCH_EXPORT Slot* open_slow(std::uint64_t state, NameId name, EventKind kind, std::uint8_t flags, Device device,
+                                 std::uint64_t link) noexcept;
 
 // Room for `words` payload words after their header word, or null (refused and counted). Commit with commit_side().
-std::int64_t* reserve_side_slow(ThreadLog* log, std::uint32_t words) noexcept;
+MINDTORCH_EXPORT std::int64_t* reserve_side_slow(ThreadLog* log, std::uint32_t words) noexcept;
 
 inline std::int64_t* reserve_side(ThreadLog* log, std::uint32_t words) noexcept {
   std::int64_t* at = log->side_next.load(std::memory_order_relaxed);

@@ -1,7 +1,7 @@
 // The worker of a stream.
 #include "mindtorch/reference_device/stream.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <exception>
 #include <utility>

@@ -14,12 +14,13 @@
 #include <string>
 #include <vector>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/device.h"
 
 namespace mindtorch {
 
 // The source of an allocator's segments.
-class RawMemory {
+class MINDTORCH_EXPORT RawMemory {
  public:
   virtual ~RawMemory() = default;
   // At least 64-byte aligned; null if there is no more.
@@ -70,7 +71,7 @@ struct MemoryStat {
 };
 
 // Thread-safe. Every allocation and free is reported to the recorder.
-class CachingAllocator {
+class MINDTORCH_EXPORT CachingAllocator {
  public:
   enum class Count { kRequested, kRounded };  // what memory_allocated() counts: torch's CPU counts the former, its devices the latter
 
@@ -129,12 +130,12 @@ class CachingAllocator {
 };
 
 // The device has no more memory (torch.OutOfMemoryError).
-class OutOfMemory : public Error {
+class MINDTORCH_EXPORT OutOfMemory : public Error {
  public:
   using Error::Error;
 };
 
 // All allocators alive, for the recorder's baseline and for tools.
-std::vector<CachingAllocator*> caching_allocators();
+MINDTORCH_EXPORT std::vector<CachingAllocator*> caching_allocators();
 
 }  // namespace mindtorch

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/base/export.h"
 #include "mindtorch/record/slot.h"
 
 namespace mindtorch {
@@ -17,7 +18,7 @@ inline constexpr DeviceType kCPU = DeviceType::kCpu;
 inline constexpr DeviceType kCUDA = DeviceType::kCuda;
 inline constexpr DeviceType kNPU = DeviceType::kNpu;
 
-struct Device {
+struct MINDTORCH_EXPORT Device {
   DeviceType type = DeviceType::kCpu;
   std::uint8_t index = 0;
 
@@ -40,7 +41,7 @@ using StreamId = std::uint64_t;
 
 // Translates device addresses for a running kernel. A device may have an address space of its own: host code can store its addresses but
 // must not dereference them.
-class AddressMap {
+class MINDTORCH_EXPORT AddressMap {
  public:
   template <class T>
   T* operator()(T* address) const {
@@ -55,7 +56,7 @@ class AddressMap {
 // The interface that a device implements. All functions may be called from any thread. Work is ordered by the calling thread's current
 // stream of the device. A parameter `device` carries the index of the device. A backend that can run host code (the CPU, the workers of the
 // reference NPU) executes the runtime's own kernels: see launch() and runtime/launch.h.
-class DeviceBackend {
+class MINDTORCH_EXPORT DeviceBackend {
  public:
   virtual ~DeviceBackend() = default;
   virtual DeviceType type() const = 0;
@@ -91,20 +92,20 @@ class DeviceBackend {
 };
 
 // Registers a backend, which must never be destroyed. Registering a type again replaces its backend (a fake in a test, another provider).
-void register_device_backend(DeviceBackend& backend);
+MINDTORCH_EXPORT void register_device_backend(DeviceBackend& backend);
 
 // Sets the function that is called once when a user asks for a type without a registered backend, before the error is raised, so that a
 // provider can be loaded on demand. The function registers a backend or does nothing.
-void set_device_provider(DeviceType type, void (*provide)());
+MINDTORCH_EXPORT void set_device_provider(DeviceType type, void (*provide)());
 
 // The backend of a device. Throws with the reason if no backend is registered or the device is not available.
-DeviceBackend& device_backend(Device device);
+MINDTORCH_EXPORT DeviceBackend& device_backend(Device device);
 // The backend of a device type, or null.
-DeviceBackend* find_device_backend(DeviceType type);
+MINDTORCH_EXPORT DeviceBackend* find_device_backend(DeviceType type);
 // Ok, or the reason why devices of this type cannot be used.
-Status device_availability(DeviceType type);
+MINDTORCH_EXPORT Status device_availability(DeviceType type);
 
 // Waits for all queued work of a device. Returns at once for the CPU.
-void synchronize(Device device);
+MINDTORCH_EXPORT void synchronize(Device device);
 
 }  // namespace mindtorch

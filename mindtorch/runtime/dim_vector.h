@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "mindtorch/base/export.h"
+
 namespace mindtorch {
 
 class DimVector;
@@ -133,6 +135,6 @@ class DimVector {
 inline IntArrayRef::IntArrayRef(const DimVector& vector) : data_(vector.data()), size_(vector.size()) {}
 
 // "[2, 3]", as torch writes sizes in messages.
-std::string to_string(IntArrayRef values);
+MINDTORCH_EXPORT std::string to_string(IntArrayRef values);
 
 }  // namespace mindtorch

@@ -25,5 +25,4 @@
 #include "mindtorch/runtime/ops/softmax.h"
 #include "mindtorch/runtime/ops/unary.h"
 #include "mindtorch/runtime/ops/view.h"
-#include "mindtorch/runtime/pointwise.h"
 #include "mindtorch/runtime/tensor.h"

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/device.h"
 
 namespace mindtorch {
@@ -33,7 +34,7 @@ inline std::array<std::uint32_t, 4> philox(const PhiloxState& state, std::uint64
 }
 
 // Hands out parts of the stream. Thread-safe.
-class Generator {
+class MINDTORCH_EXPORT Generator {
  public:
   explicit Generator(std::uint64_t seed) : state_{seed, 0} {}
   void manual_seed(std::uint64_t seed);
@@ -49,7 +50,7 @@ class Generator {
 };
 
 // The generator that ops use by default. All devices share it, so that a program draws the same numbers on each device.
-Generator& default_generator();
-void manual_seed(std::uint64_t seed);
+MINDTORCH_EXPORT Generator& default_generator();
+MINDTORCH_EXPORT void manual_seed(std::uint64_t seed);
 
 }  // namespace mindtorch

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/base/export.h"
 #include "mindtorch/record/slot.h"
 
 namespace mindtorch {
@@ -18,9 +19,9 @@ inline constexpr ScalarType kFloat32 = ScalarType::kFloat32;
 inline constexpr ScalarType kFloat64 = ScalarType::kFloat64;
 inline constexpr ScalarType kBool = ScalarType::kBool;
 
-std::string_view dtype_name(ScalarType type);  // "float32"
+MINDTORCH_EXPORT std::string_view dtype_name(ScalarType type);  // "float32"
 // "Float": how torch's messages name a type ("expected scalar type Float but found Long").
-std::string_view scalar_type_title(ScalarType type);
+MINDTORCH_EXPORT std::string_view scalar_type_title(ScalarType type);
 
 constexpr std::size_t element_size(ScalarType type) {
   switch (type) {
@@ -39,13 +40,13 @@ constexpr bool is_integral(ScalarType type, bool include_bool = false) {
 }
 
 // torch.promote_types: the smallest type that both can be converted to without going to a lower kind (bool < integer < floating point).
-ScalarType promote_types(ScalarType a, ScalarType b);
+MINDTORCH_EXPORT ScalarType promote_types(ScalarType a, ScalarType b);
 // torch.can_cast: floating point does not fit into integers, and only bool fits into bool.
-bool can_cast(ScalarType from, ScalarType to);
+MINDTORCH_EXPORT bool can_cast(ScalarType from, ScalarType to);
 
 // The type of new floating point tensors (torch.get_default_dtype); float32 unless set.
-ScalarType get_default_dtype();
-void set_default_dtype(ScalarType type);
+MINDTORCH_EXPORT ScalarType get_default_dtype();
+MINDTORCH_EXPORT void set_default_dtype(ScalarType type);
 
 template <class T>
 inline constexpr ScalarType scalar_type_of = [] {

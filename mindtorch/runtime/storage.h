@@ -5,13 +5,14 @@
 #include <cstdint>
 #include <functional>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/caching_allocator.h"
 #include "mindtorch/runtime/device.h"
 #include "mindtorch/runtime/intrusive_ptr.h"
 
 namespace mindtorch {
 
-class Storage : public RefCounted {
+class MINDTORCH_EXPORT Storage : public RefCounted {
  public:
   // Allocates memory from the device's caching allocator. It is not initialised.
   static IntrusivePtr<Storage> allocate(std::size_t bytes, Device device);

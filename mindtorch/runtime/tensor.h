@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/dim_vector.h"
 #include "mindtorch/runtime/scalar.h"
 #include "mindtorch/runtime/tensor_impl.h"
@@ -43,7 +44,7 @@ class TensorList {
   std::size_t size_ = 0;
 };
 
-class Tensor {
+class MINDTORCH_EXPORT Tensor {
  public:
   // An undefined tensor. All methods except defined() need a defined tensor.
   Tensor() = default;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/dim_vector.h"
 #include "mindtorch/runtime/dispatch/dispatch_key.h"
 #include "mindtorch/runtime/intrusive_ptr.h"
@@ -19,7 +20,7 @@ struct AutogradMeta;
 // Tensors with more dimensions are refused, so that kernels can keep their loop counters on the stack.
 inline constexpr std::size_t kMaxDims = 16;
 
-class TensorImpl : public RefCounted {
+class MINDTORCH_EXPORT TensorImpl : public RefCounted {
  public:
   // A contiguous tensor at the start of `storage`.
   TensorImpl(IntrusivePtr<Storage> storage, ScalarType dtype, IntArrayRef sizes);
@@ -89,8 +90,8 @@ class TensorImpl : public RefCounted {
 };
 
 // Strides of a contiguous tensor of these sizes.
-DimVector contiguous_strides(IntArrayRef sizes);
+MINDTORCH_EXPORT DimVector contiguous_strides(IntArrayRef sizes);
 // Number of elements. Throws if it does not fit or a size is negative.
-std::int64_t checked_numel(IntArrayRef sizes);
+MINDTORCH_EXPORT std::int64_t checked_numel(IntArrayRef sizes);
 
 }  // namespace mindtorch

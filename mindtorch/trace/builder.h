@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/interning.h"
 #include "mindtorch/trace/recording.h"
 
@@ -24,7 +25,7 @@ struct EventDraft {
   std::uint8_t flags = 0;
 };
 
-class RecordingBuilder {
+class MINDTORCH_EXPORT RecordingBuilder {
  public:
   using DraftId = std::uint32_t;  // order of add_event(); side data refers to it, finish() renumbers
 

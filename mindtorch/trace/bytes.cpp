@@ -1,7 +1,7 @@
 // Bytes of a chunk's payload.
 #include "mindtorch/trace/bytes.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

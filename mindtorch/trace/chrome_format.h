@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/event.h"
 
 namespace mindtorch::trace::chrome_format {
@@ -32,14 +33,14 @@ inline constexpr std::string_view kSpanCategory = "Trace";  // of the one event 
 inline constexpr std::string_view kRowName = "thread_name";
 
 // The category of a kind of event, given the device it belongs to (runtime calls are named after their vendor).
-std::string_view category(EventKind kind, DeviceType device);
+MINDTORCH_EXPORT std::string_view category(EventKind kind, DeviceType device);
 
 struct CategoryMeaning {
   EventKind kind = EventKind::kOp;
   DeviceType device = DeviceType::kCpu;
 };
 // What a category stands for where the arguments say nothing more precise; empty if the category is not one of torch's.
-std::optional<CategoryMeaning> meaning_of_category(std::string_view category);
+MINDTORCH_EXPORT std::optional<CategoryMeaning> meaning_of_category(std::string_view category);
 
 // The kind a reader takes the category of `kind` for.
 constexpr EventKind kind_seen_by_readers(EventKind kind) {
@@ -54,7 +55,7 @@ constexpr EventKind kind_seen_by_readers(EventKind kind) {
 
 // The kind of an event once its name and link are known in addition to its category: a step, a module call, or the evaluation of an
 // autograd node. Where this is wrong, the writer adds the argument kKind.
-EventKind implied_kind(EventKind of_category, std::string_view name, std::uint64_t link);
+MINDTORCH_EXPORT EventKind implied_kind(EventKind of_category, std::string_view name, std::uint64_t link);
 
 // --- Arguments of events ("args") ---
 
@@ -100,7 +101,7 @@ constexpr const MemoryKeys& memory_keys(DeviceType type) {
 }  // namespace argument
 
 // True for arguments that the writer makes from columns and tables. An attribute of the same name is left out, so that no key stands twice.
-bool is_own_argument(std::string_view key);
+MINDTORCH_EXPORT bool is_own_argument(std::string_view key);
 
 // --- Header ---
 
@@ -160,6 +161,6 @@ inline constexpr std::string_view kName = "name";
 }  // namespace own
 
 // True for keys of the top level that metadata of the same name would break.
-bool is_reserved_key(std::string_view key);
+MINDTORCH_EXPORT bool is_reserved_key(std::string_view key);
 
 }  // namespace mindtorch::trace::chrome_format

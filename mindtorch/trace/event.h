@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "mindtorch/base/export.h"
+
 namespace mindtorch::trace {
 
 using NameId = std::uint32_t;      // index into a name table; 0 is the empty name
@@ -22,7 +24,7 @@ struct Device {
   friend auto operator<=>(Device, Device) = default;
 };
 
-std::string_view device_type_name(DeviceType type);  // "CPU", "CUDA", "NPU"
+MINDTORCH_EXPORT std::string_view device_type_name(DeviceType type);  // "CPU", "CUDA", "NPU"
 
 // Values are written to files: append, never renumber.
 enum class EventKind : std::uint8_t {
@@ -77,7 +79,8 @@ enum class ScalarType : std::uint8_t {
   kBFloat16 = 15,
   kOther = 63,
 };
-std::string_view scalar_type_name(ScalarType type);  // C++ names as torch writes them: "float", "long int", "c10::Half"; kOther ""
+MINDTORCH_EXPORT std::string_view scalar_type_name(
+    ScalarType type);  // C++ names as torch writes them: "float", "long int", "c10::Half"; kOther ""
 
 // One argument of an op call, decoded.
 struct Input {
@@ -149,7 +152,7 @@ enum class MemoryCategory : std::uint8_t {
   kUnknown = 7,
 };
 inline constexpr int kMemoryCategories = 8;
-std::string_view memory_category_name(MemoryCategory category);  // "PARAMETER", ...
+MINDTORCH_EXPORT std::string_view memory_category_name(MemoryCategory category);  // "PARAMETER", ...
 
 // Why events are missing.
 enum class LossReason : std::uint8_t {
@@ -165,7 +168,7 @@ enum class LossReason : std::uint8_t {
   kThreadExit = 9,      // refused: the thread was past the end of its log's life
 };
 inline constexpr int kLossReasons = 10;
-std::string_view loss_reason_name(LossReason reason);  // "budget", "overwritten", ...
+MINDTORCH_EXPORT std::string_view loss_reason_name(LossReason reason);  // "budget", "overwritten", ...
 
 struct Loss {
   LossReason reason = LossReason::kBudget;

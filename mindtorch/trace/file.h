@@ -4,11 +4,12 @@
 
 #include <string>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::trace {
 
 // Writes the file whole or not at all. Throws IoError; InvalidArgument if the recording breaks an invariant.
-void save(const Recording& recording, const std::string& path, int zstd_level = 1);
+MINDTORCH_EXPORT void save(const Recording& recording, const std::string& path, int zstd_level = 1);
 
 }  // namespace mindtorch::trace

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/event.h"
 
 namespace mindtorch::trace {
@@ -33,16 +34,16 @@ constexpr bool input_contiguous(std::int64_t header) { return ((header >> 16) & 
 constexpr std::uint32_t input_count(std::int64_t header) { return static_cast<std::uint32_t>(static_cast<std::uint64_t>(header) >> 32); }
 
 // Decodes a row of Recording::inputs. Throws InvalidArgument if the words are malformed.
-std::vector<Input> decode_inputs(std::span<const std::int64_t> words);
+MINDTORCH_EXPORT std::vector<Input> decode_inputs(std::span<const std::int64_t> words);
 
 // Encodes arguments (tests, importers); decode_inputs(encode_inputs(x)) == x. A tensor without strides is taken as contiguous.
 // Throws InvalidArgument if a tensor has another number of strides than sizes, or a tensor list holds anything but tensors.
-std::vector<std::int64_t> encode_inputs(std::span<const Input> inputs);
+MINDTORCH_EXPORT std::vector<std::int64_t> encode_inputs(std::span<const Input> inputs);
 
 // What is wrong with a row, empty if it is well formed and its texts are below `names`. Allocates nothing.
-std::string_view check_inputs(std::span<const std::int64_t> words, std::size_t names);
+MINDTORCH_EXPORT std::string_view check_inputs(std::span<const std::int64_t> words, std::size_t names);
 
 // Replaces the NameId of each text of a well-formed row by new_id[NameId].
-void map_input_names(std::span<std::int64_t> words, std::span<const NameId> new_id);
+MINDTORCH_EXPORT void map_input_names(std::span<std::int64_t> words, std::span<const NameId> new_id);
 
 }  // namespace mindtorch::trace

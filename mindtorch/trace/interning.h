@@ -7,12 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::trace {
 
 // A hash table of 32-bit ids; whoever owns the things decides what equal means. Nothing is allocated when the thing is known.
-class IdTable {
+class MINDTORCH_EXPORT IdTable {
  public:
   // The id for which equal(id) holds among those of the same hash; if there is none, stores and returns add().
   template <class Equal, class Add>
@@ -30,7 +31,7 @@ class IdTable {
 };
 
 // Ids of names. Names that others appended to `names` since the last call are found too.
-class NameInterner {
+class MINDTORCH_EXPORT NameInterner {
  public:
   NameId intern(std::vector<std::string>& names, std::string_view text);
 
@@ -40,7 +41,7 @@ class NameInterner {
 };
 
 // Ids of frames and stacks. `stacks` must only ever grow through the same interner.
-class StackInterner {
+class MINDTORCH_EXPORT StackInterner {
  public:
   StackId intern(Stacks& stacks, std::span<const Frame> innermost_first);
 

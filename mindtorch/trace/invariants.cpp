@@ -1,5 +1,5 @@
 // check_invariants(): every reader of a Recording may rely on what is tested here.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <functional>

@@ -3,6 +3,7 @@
 
 #include <bitset>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::trace {
@@ -10,6 +11,6 @@ namespace mindtorch::trace {
 using KindSet = std::bitset<kEventKinds>;  // by the number of an EventKind
 
 // Removes every event of another kind, and what hangs on it. Tracks, names, memory reports and losses stay. O(events).
-void keep_kinds(Recording& recording, const KindSet& wanted);
+MINDTORCH_EXPORT void keep_kinds(Recording& recording, const KindSet& wanted);
 
 }  // namespace mindtorch::trace

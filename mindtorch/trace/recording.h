@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/event.h"
 
 namespace mindtorch::trace {
@@ -42,7 +43,7 @@ struct UninitializedAllocator : std::allocator<T> {
 template <class T>
 using Column = std::vector<T, UninitializedAllocator<T>>;
 
-struct EventColumns {
+struct MINDTORCH_EXPORT EventColumns {
   Column<std::int64_t> start_ns;
   Column<std::int64_t> duration_ns;
   Column<NameId> name;
@@ -89,7 +90,7 @@ struct Stacks {
 };
 
 // Allocations (bytes > 0) and frees (bytes < 0), in order of time.
-struct MemoryColumns {
+struct MINDTORCH_EXPORT MemoryColumns {
   Column<std::int64_t> time_ns;
   Column<TrackId> track;
   Column<std::uint64_t> address;
@@ -154,7 +155,7 @@ struct RecordedOptions {
   friend bool operator==(const RecordedOptions&, const RecordedOptions&) = default;
 };
 
-struct Recording {
+struct MINDTORCH_EXPORT Recording {
   std::vector<std::string> names{""};
   std::vector<Track> tracks;
   EventColumns events;
@@ -180,12 +181,12 @@ struct Recording {
 };
 
 // Empty if all invariants hold, else a sentence that names the first one broken.
-std::string check_invariants(const Recording& recording);
+MINDTORCH_EXPORT std::string check_invariants(const Recording& recording);
 
 // Appends the events of `next` (same process, later session) to `into`: names, tracks, side tables and times are mapped. Both must keep the
 // invariants; the result does. Where both have a value the metadata of `next` wins, losses add up, baselines and trace_id stay those of
 // `into`. Throws InvalidArgument if the result would have too many events or times out of range; `into` may then be half changed.
-void append(Recording& into, const Recording& next);
+MINDTORCH_EXPORT void append(Recording& into, const Recording& next);
 
 template <class T>
 void SideTable<T>::add(EventIndex event, std::span<const T> row) {

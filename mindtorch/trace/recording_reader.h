@@ -10,19 +10,12 @@
 
 #include "mindtorch/trace/chunk_file.h"
 #include "mindtorch/trace/clock_mapping.h"
+#include "mindtorch/trace/load_result.h"
 #include "mindtorch/trace/piece.h"
 #include "mindtorch/trace/recording.h"
 #include "mindtorch/trace/recording_chunks.h"
 
 namespace mindtorch::trace {
-
-struct LoadResult {
-  Recording recording;
-  // Set if the file is truncated or corrupt: what is wrong and at which byte. The recording then holds everything before the damage, and a
-  // Loss of reason kDamagedFile.
-  std::optional<std::string> damage;
-  std::uint64_t damage_offset = 0;
-};
 
 // For one file; `bytes` must stay until read() returns.
 class RecordingReader {

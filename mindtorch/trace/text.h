@@ -5,21 +5,22 @@
 #include <string>
 #include <string_view>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/event.h"
 
 namespace mindtorch::trace {
 
 // "cpu", "cuda:1", "npu"; without a number the first one. Torch's "privateuseone" is the NPU. Throws InvalidArgument for anything else.
-Device parse_device(std::string_view text);
+MINDTORCH_EXPORT Device parse_device(std::string_view text);
 
 // "op", "backward", "scope", ...
-std::string_view event_kind_name(EventKind kind);
-std::optional<EventKind> event_kind_of_name(std::string_view name);
+MINDTORCH_EXPORT std::string_view event_kind_name(EventKind kind);
+MINDTORCH_EXPORT std::optional<EventKind> event_kind_of_name(std::string_view name);
 
 // The inverse of scalar_type_name(); kOther for a name that is unknown.
-ScalarType scalar_type_of_name(std::string_view name);
+MINDTORCH_EXPORT ScalarType scalar_type_of_name(std::string_view name);
 
 // {"reason", "count", "where", "detail"}
-std::string loss_json(const Loss& loss);
+MINDTORCH_EXPORT std::string loss_json(const Loss& loss);
 
 }  // namespace mindtorch::trace

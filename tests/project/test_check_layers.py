@@ -79,8 +79,10 @@ FORBIDDEN = [
     ("mindtorch/sources/mspti/a.cpp", '#include "mindtorch/reference_device/activity.h"', "only in mindtorch/reference_device"),
     ("mindtorch/runtime/ops/a.cpp", '#include "mindtorch/reference_device/device.h"', "only in mindtorch/reference_device"),
     ("mindtorch/reference_device/a.cpp", '#include "mindtorch/record/source.h"', "not mindtorch/record"),
-    ("mindtorch/runtime/a.cpp", '#include "mindtorch/record/session.h"', "may include only: hooks.h"),
+    ("mindtorch/runtime/a.cpp", '#include "mindtorch/record/session.h"', "may include only: foreign_host.h"),
     ("mindtorch/runtime/a.cpp", '#include "mindtorch/profiler/profile.h"', "not mindtorch/profiler"),
+    ("mindtorch/bridges/torch/a.cpp", '#include "mindtorch/record/session.h"', "may include only: foreign_host.h"),
+    ("python/src/a.cpp", '#include "mindtorch/record/registry.h"', "may include only: foreign_host.h"),
     ("mtprof/a.cpp", '#include "mindtorch/record/session.h"', "not mindtorch/record"),
     ("mindtorch/record/a.cpp", "#  include  <torch/torch.h>", "only in mindtorch/bridges/torch"),
     ("mindtorch/base/a.cpp", "#include <simdjson.h>", "may be included only in"),
@@ -90,6 +92,31 @@ FORBIDDEN = [
     ("mindtorch/unheard_of/a.h", "", "belongs to no part"),
     ("mindtorch/record/a.h", '#include "mindtorch/unheard_of/b.h"', "belongs to no part"),
 ]
+
+
+FENCED = [
+    ("python/src/a.cpp", '#include "mindtorch/trace/piece.h"', "python/src may include public headers only"),
+    ("mtprof/a.cpp", '#include "mindtorch/trace/piece.h"', "'mindtorch/trace/piece.h' is not in PUBLIC_HEADERS of mindtorch/trace"),
+    ("mindtorch/bridges/torch/a.h", '#include "mindtorch/trace/piece.h"', "may include public headers only"),
+    ("mindtorch/trace/event.h", '#include "mindtorch/trace/piece.h"', "a public header may include public headers only"),
+    ("mindtorch/record/a.cpp", '#include "mindtorch/trace/piece.h"', None),
+    ("mindtorch/trace/a.h", '#include "mindtorch/trace/piece.h"', None),
+    ("mindtorch/bridges/torch/a.cpp", '#include "mindtorch/bridges/torch/b.h"', None),
+    ("tests/trace/piece_test.cpp", '#include "mindtorch/trace/piece.h"', None),
+    ("mtprof/a.cpp", '#include "mindtorch/trace/event.h"', None),
+]
+
+
+@pytest.mark.parametrize(("path", "line", "rule"), FENCED)
+def test_users_and_public_headers_include_only_what_the_lists_call_public(violations, tmp_path, path, line, rule):
+    (tmp_path / "mindtorch" / "trace").mkdir(parents=True)
+    (tmp_path / "mindtorch" / "trace" / "CMakeLists.txt").write_text(
+        "mindtorch_part(trace\n  SOURCES a.cpp\n  PUBLIC_HEADERS\n    event.h)\n"
+    )
+    plant(tmp_path, path, line)
+    found = violations(tmp_path)
+    assert len(found) == (rule is not None)
+    assert rule is None or rule in found[0]
 
 
 @pytest.mark.parametrize(("path", "line", "rule"), FORBIDDEN)

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-PRELUDE = 'set -euo pipefail; say() { :; }; fail() { echo "$*" >&2; exit 1; }; source "$SETUP"; '
+PRELUDE = 'set -euo pipefail; say() { :; }; fail() { echo "$*" >&2; exit 1; }; source "${SETUP%/*}/quietly.sh"; source "$SETUP"; '
 
 
 class Machine:
@@ -16,7 +16,7 @@ class Machine:
         self.log.touch()
         self.give("dpkg-query", f'grep -qx "${{@: -1}}" "{folder}/installed" && printf installed')
         self.install()
-        for command in ("bash", "env", "grep", "sort", "head", "awk", "cmp", "cp", "rm", "cat", "mkdir"):
+        for command in ("bash", "env", "grep", "sort", "head", "awk", "cmp", "cp", "rm", "cat", "mkdir", "sed", "tail"):
             path = subprocess.run(["which", command], capture_output=True, text=True, check=True).stdout.strip()
             (self.bin / command).symlink_to(path)
 
@@ -109,6 +109,29 @@ def test_python_packages_that_could_not_be_installed_are_tried_again(machine):
     for attempts in (1, 2):
         assert machine.run("need_python torch || echo went on").stdout == "went on\n"
         assert sum(" install " in call for call in machine.calls("python")) == attempts
+
+
+def test_a_command_that_succeeds_leaves_its_output_in_the_log(machine):
+    result = machine.run('say() { echo "$*"; }; quietly logs/build.log echo many lines')
+    assert result.returncode == 0
+    assert result.stdout == "    done in 0 s\n"
+    assert (machine.folder / "logs" / "build.log").read_text() == "many lines\n"
+
+
+def test_a_build_that_fails_shows_what_failed_and_nothing_else(machine):
+    machine.give("build", "printf '[1/3] good.o\\nFAILED: bad.o\\nbad.cpp:1: error: no\\n[3/3] other.o\\n'; exit 7")
+    result = machine.run("quietly logs/build.log build")
+    assert result.returncode == 7
+    assert "FAILED: bad.o\nbad.cpp:1: error: no\n" in result.stderr
+    assert "other.o" not in result.stderr
+    assert "logs/build.log" in result.stderr
+
+
+def test_another_command_that_fails_shows_the_end_of_its_output(machine):
+    machine.give("install", "echo no such package; exit 100")
+    result = machine.run("quietly logs/packages.log install")
+    assert result.returncode == 100
+    assert "no such package\n" in result.stderr
 
 
 def dev(project_root, *arguments):

@@ -1,6 +1,7 @@
 // Dropout: how much is dropped, that it can be repeated, and its gradient.
 #include "mindtorch/runtime/ops/dropout.h"
 
+#include "mindtorch/runtime/parallel.h"
 #include "tests/runtime/reference.h"
 
 namespace mindtorch {

@@ -1,6 +1,7 @@
 // Table look-up and its gradient.
 #include "mindtorch/runtime/ops/embedding.h"
 
+#include "mindtorch/runtime/parallel.h"
 #include "tests/runtime/reference.h"
 
 namespace mindtorch {

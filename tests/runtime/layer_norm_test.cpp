@@ -1,6 +1,7 @@
 // layer_norm and rms_norm against references in double, and their derivatives.
 #include "mindtorch/runtime/ops/layer_norm.h"
 
+#include "mindtorch/runtime/parallel.h"
 #include "tests/runtime/reference.h"
 
 namespace mindtorch {

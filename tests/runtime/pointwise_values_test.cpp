@@ -6,6 +6,7 @@
 #include <set>
 #include <string_view>
 
+#include "mindtorch/runtime/pointwise.h"
 #include "tests/runtime/naive.h"
 
 namespace mindtorch::testing {

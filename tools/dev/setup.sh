@@ -1,9 +1,11 @@
 # What ./dev needs on the machine: Debian packages, a recent CMake and a Python environment. Sourced by ./dev.
 # Everything here looks first and installs only what is missing, so that it is safe and quick to repeat.
 
-BUILD_PACKAGES=(g++ cmake ninja-build ccache pkg-config git libfmt-dev libzstd-dev libxxhash-dev libdeflate-dev libsimdjson-dev
-  libgtest-dev libgmock-dev libbenchmark-dev libopenblas-pthread-dev libcli11-dev libprotozero-dev libsqlite3-dev zlib1g-dev
-  python3 python3-venv python3-dev)
+LIBRARY_PACKAGES=(g++ cmake ninja-build ccache pkg-config libfmt-dev libzstd-dev libxxhash-dev libdeflate-dev libsimdjson-dev
+  libopenblas-pthread-dev libcli11-dev libprotozero-dev)
+BUILD_PACKAGES=("${LIBRARY_PACKAGES[@]}" git python3 python3-venv python3-dev)
+TEST_PACKAGES=(libgtest-dev libgmock-dev)
+CLANG_PACKAGES=(clang)
 LINT_PACKAGES=(shellcheck)
 BENCH_PACKAGES=(valgrind)
 MINIMUM_CMAKE=3.25
@@ -11,7 +13,7 @@ MINIMUM_CMAKE=3.25
 # The command that a package is wanted for, where another installation of it (pip, a newer release) does as well.
 command_of() {
   case $1 in
-    g++ | cmake | ccache | git | python3 | shellcheck | valgrind) echo "$1" ;;
+    g++ | clang | cmake | ccache | git | python3 | shellcheck | valgrind) echo "$1" ;;
     ninja-build) echo ninja ;;
     pkg-config) echo pkg-config ;;
   esac
@@ -35,8 +37,8 @@ need_packages() {
     as_root=(sudo)
   fi
   say "Installing packages: ${missing[*]}"
-  "${as_root[@]}" apt-get -qq -o DPkg::Lock::Timeout=300 update
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+  quietly build/packages.log "${as_root[@]}" apt-get -qq -o DPkg::Lock::Timeout=300 update
+  quietly build/packages.log "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get -qq -y -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 install --no-install-recommends "${missing[@]}"
 }
 
@@ -58,7 +60,7 @@ find_cmake() {
   done
   need_python
   say "Installing a CMake newer than $MINIMUM_CMAKE into .venv"
-  .venv/bin/python -m pip install "cmake>=$MINIMUM_CMAKE"
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check "cmake>=$MINIMUM_CMAKE"
   CMAKE=.venv/bin/cmake
   CTEST=.venv/bin/ctest
 }
@@ -74,7 +76,7 @@ need_python() {
   stamp=.venv/.installed-$name
   cmp -s "tools/$name.txt" "$stamp" && return 0
   say "Installing Python packages of tools/$name.txt into .venv"
-  .venv/bin/python -m pip install --disable-pip-version-check -r "tools/$name.txt" || return
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check -r "tools/$name.txt" || return
   cp "tools/$name.txt" "$stamp"
 }
 

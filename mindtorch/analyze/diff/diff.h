@@ -6,6 +6,7 @@
 
 #include "mindtorch/analyze/diff/shift.h"
 #include "mindtorch/analyze/diff/step_profile.h"
+#include "mindtorch/base/export.h"
 
 namespace mindtorch::analyze {
 
@@ -19,7 +20,7 @@ enum class WorkChange : std::uint8_t {
   kRenamed,  // gone under one name and new under another, with the same calls under the same parent
   kMoved,    // the same op on another device
 };
-std::string_view work_change_name(WorkChange change);  // "slower", "new", ...
+MINDTORCH_EXPORT std::string_view work_change_name(WorkChange change);  // "slower", "new", ...
 
 struct DiffRow {
   WorkKey key;             // of the second run; of the first where the work is gone
@@ -42,6 +43,6 @@ struct Diff {
 
 // The chance that any row of two equal runs is called slower or faster is at most 1 - confidence: the level of each row is divided by the
 // number of rows.
-Diff diff_runs(const StepProfile& before, const StepProfile& after, double confidence = 0.99);
+MINDTORCH_EXPORT Diff diff_runs(const StepProfile& before, const StepProfile& after, double confidence = 0.99);
 
 }  // namespace mindtorch::analyze

@@ -12,6 +12,7 @@
 
 #include "mindtorch/analyze/diff/shift.h"
 #include "mindtorch/analyze/diff/step_profile.h"
+#include "mindtorch/base/export.h"
 
 namespace mindtorch::analyze {
 
@@ -21,9 +22,9 @@ struct Limit {
 };
 
 // Reads "step_time=+3%", "op:aten::mm=10%" or "peak_memory=0%". Throws InvalidArgument that says what was expected.
-Limit parse_limit(std::string_view text);
+MINDTORCH_EXPORT Limit parse_limit(std::string_view text);
 
-struct Verdict {
+struct MINDTORCH_EXPORT Verdict {
   enum class Outcome { kWithin, kExceeded, kUnclear };
 
   Limit limit;
@@ -36,6 +37,6 @@ struct Verdict {
 };
 
 // One verdict per limit; for peak_memory one per device. Throws InvalidArgument for a metric that neither run has.
-std::vector<Verdict> check_limits(const StepProfile& baseline, const StepProfile& run, std::span<const Limit> limits);
+MINDTORCH_EXPORT std::vector<Verdict> check_limits(const StepProfile& baseline, const StepProfile& run, std::span<const Limit> limits);
 
 }  // namespace mindtorch::analyze

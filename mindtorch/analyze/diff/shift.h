@@ -8,6 +8,8 @@
 
 #include <span>
 
+#include "mindtorch/base/export.h"
+
 namespace mindtorch::analyze {
 
 struct Shift {
@@ -27,6 +29,6 @@ struct Shift {
 
 // `error` is the probability with which the interval misses the true shift on one side or the other. Runs of more than 64 values are
 // averaged in groups of neighbours first, so that the cost is bounded. Empty runs give a shift of zeros with an infinite interval.
-Shift compare_runs(std::span<const double> before, std::span<const double> after, double error);
+MINDTORCH_EXPORT Shift compare_runs(std::span<const double> before, std::span<const double> after, double error);
 
 }  // namespace mindtorch::analyze

@@ -8,6 +8,7 @@
 
 #include "mindtorch/analyze/analysis.h"
 #include "mindtorch/analyze/steps.h"
+#include "mindtorch/base/export.h"
 
 namespace mindtorch::analyze {
 
@@ -50,6 +51,6 @@ struct StepProfile {
 };
 
 // O(events * log steps).
-StepProfile step_profile(const Analysis& analysis, const StepProfileOptions& options = {});
+MINDTORCH_EXPORT StepProfile step_profile(const Analysis& analysis, const StepProfileOptions& options = {});
 
 }  // namespace mindtorch::analyze

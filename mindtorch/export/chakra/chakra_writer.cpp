@@ -2,7 +2,7 @@
 #include "mindtorch/export/chakra/chakra_writer.h"
 
 #include <fmt/chrono.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <ctime>

@@ -1,7 +1,7 @@
 // Side data of events as JSON.
 #include "mindtorch/export/chrome/arguments.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>

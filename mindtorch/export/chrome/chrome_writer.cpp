@@ -1,7 +1,7 @@
 // Puts a Chrome trace together: header, events, names of processes and rows, the window of the recording.
 #include "mindtorch/export/chrome/chrome_writer.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 

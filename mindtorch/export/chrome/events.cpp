@@ -1,7 +1,7 @@
 // The hot loop of the Chrome exporter: one reservation per event, then literals, digits and texts made once for each name and row.
 #include "mindtorch/export/chrome/events.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // The header of a Chrome trace.
 #include "mindtorch/export/chrome/header.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -7,6 +7,7 @@
 
 #include "mindtorch/analyze/average.h"
 #include "mindtorch/analyze/function_event.h"
+#include "mindtorch/base/export.h"
 #include "mindtorch/export/output.h"
 
 namespace mindtorch::exporter {
@@ -19,10 +20,10 @@ struct ListedEvent {
   std::string thread;       // as JSON
   std::size_t kernels = 0;  // that it launched
 };
-ListedEvent listed(const analyze::FunctionEvent& event);
+MINDTORCH_EXPORT ListedEvent listed(const analyze::FunctionEvent& event);
 
 // Throws IoError; the file appears with commit() or not at all.
-class ListWriter {
+class MINDTORCH_EXPORT ListWriter {
  public:
   explicit ListWriter(const std::string& path);
   void add(const ListedEvent& event, std::string_view device);  // device: what its arrows point to

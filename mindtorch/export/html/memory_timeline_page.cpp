@@ -1,5 +1,5 @@
 // The memory timeline as an HTML page: stacked areas by category in SVG, legend with peaks, the overall peak marked.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -5,18 +5,19 @@
 
 #include "mindtorch/analyze/analysis.h"
 #include "mindtorch/analyze/memory_timeline.h"
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/event.h"
 
 namespace mindtorch::exporter {
 
 // By suffix, as torch: ".html" a page; "raw.json.gz" every change as [unix ns, action, bytes, category]; ".json.gz" and anything else
 // [times in us, bytes of each category at each time]. Throws IoError.
-void write_memory_timeline(const analyze::Analysis& analysis, trace::Device device, const std::string& path);
+MINDTORCH_EXPORT void write_memory_timeline(const analyze::Analysis& analysis, trace::Device device, const std::string& path);
 
 // The page: one file, no network, the picture is there without a script; the script tells the values under the pointer.
-std::string memory_timeline_page(const analyze::MemoryTimeline& timeline);
+MINDTORCH_EXPORT std::string memory_timeline_page(const analyze::MemoryTimeline& timeline);
 
 // Where torch's export_memory_timeline() looks if no device is named: the first accelerator that reported memory, else the CPU.
-trace::Device default_memory_device(const trace::Recording& recording);
+MINDTORCH_EXPORT trace::Device default_memory_device(const trace::Recording& recording);
 
 }  // namespace mindtorch::exporter

@@ -1,7 +1,7 @@
 // Turns intervals into begin and end packets.
 #include "mindtorch/export/perfetto/event_packets.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>

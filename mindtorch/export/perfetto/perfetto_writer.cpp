@@ -1,7 +1,7 @@
 // Puts a Perfetto trace together: clocks, tracks, one packet sequence per row, counters, and one event about the recording itself.
 #include "mindtorch/export/perfetto/perfetto_writer.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <protozero/pbf_writer.hpp>

@@ -1,7 +1,7 @@
 // Track descriptors.
 #include "mindtorch/export/perfetto/tracks.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <protozero/pbf_writer.hpp>

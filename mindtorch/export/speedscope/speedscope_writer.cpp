@@ -1,7 +1,7 @@
 // Frames once, then an opening and a closing event for each interval.
 #include "mindtorch/export/speedscope/speedscope_writer.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // The flame graph as SVG: one box per node with its full name and share as tooltip, and a small script that zooms.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>

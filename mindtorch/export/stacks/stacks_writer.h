@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "mindtorch/analyze/analysis.h"
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::exporter {
@@ -13,9 +14,11 @@ inline constexpr std::string_view kDefaultMetric = "self_cpu_time_total";
 
 // "outermost;...;innermost 12" lines. Recorded call stacks, else the nesting of events. Throws IoError, or InvalidArgument for a metric
 // that analyze::supported_stack_metrics() does not list.
-void write_collapsed_stacks(const analyze::Analysis& analysis, const std::string& path, std::string_view metric = kDefaultMetric);
+MINDTORCH_EXPORT void write_collapsed_stacks(const analyze::Analysis& analysis, const std::string& path,
+                                             std::string_view metric = kDefaultMetric);
 
 // The same stacks as a picture: self-contained, a click zooms in.
-void write_flame_graph(const analyze::Analysis& analysis, const std::string& path, std::string_view metric = kDefaultMetric);
+MINDTORCH_EXPORT void write_flame_graph(const analyze::Analysis& analysis, const std::string& path,
+                                        std::string_view metric = kDefaultMetric);
 
 }  // namespace mindtorch::exporter

@@ -1,7 +1,7 @@
 // JSON and CSV from one list of columns each, so that both always say the same.
 #include "mindtorch/export/tabular/tabular.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <optional>

@@ -9,6 +9,7 @@
 
 #include "mindtorch/analyze/events.h"
 #include "mindtorch/analyze/key_averages.h"
+#include "mindtorch/base/export.h"
 
 namespace mindtorch::exporter {
 
@@ -16,18 +17,18 @@ namespace mindtorch::exporter {
 using TextSink = std::function<void(std::string_view)>;
 
 // One object: {"rows": [...], "total": {...}, "losses": [...]}.
-void write_averages_json(const analyze::KeyAverages& averages, const TextSink& sink);
+MINDTORCH_EXPORT void write_averages_json(const analyze::KeyAverages& averages, const TextSink& sink);
 // One line per row, below a line of column names.
-void write_averages_csv(const analyze::KeyAverages& averages, const TextSink& sink);
+MINDTORCH_EXPORT void write_averages_csv(const analyze::KeyAverages& averages, const TextSink& sink);
 
 // One object: {"events": [...], "losses": [...]}. Shapes, stacks, memory and FLOPs are there only if they were recorded.
-void write_events_json(const analyze::Events& events, const TextSink& sink);
-void write_events_csv(const analyze::Events& events, const TextSink& sink);
+MINDTORCH_EXPORT void write_events_json(const analyze::Events& events, const TextSink& sink);
+MINDTORCH_EXPORT void write_events_csv(const analyze::Events& events, const TextSink& sink);
 
 // The same, whole.
-std::string averages_json(const analyze::KeyAverages& averages);
-std::string averages_csv(const analyze::KeyAverages& averages);
-std::string events_json(const analyze::Events& events);
-std::string events_csv(const analyze::Events& events);
+MINDTORCH_EXPORT std::string averages_json(const analyze::KeyAverages& averages);
+MINDTORCH_EXPORT std::string averages_csv(const analyze::KeyAverages& averages);
+MINDTORCH_EXPORT std::string events_json(const analyze::Events& events);
+MINDTORCH_EXPORT std::string events_csv(const analyze::Events& events);
 
 }  // namespace mindtorch::exporter

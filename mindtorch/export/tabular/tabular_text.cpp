@@ -1,7 +1,7 @@
 // Single values as JSON and as CSV.
 #include "mindtorch/export/tabular/tabular_text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <iterator>
 

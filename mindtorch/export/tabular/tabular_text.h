@@ -8,6 +8,8 @@
 #include <string_view>
 #include <variant>
 
+#include "mindtorch/base/export.h"
+
 namespace mindtorch::exporter {
 
 // Written as an exact decimal number of microseconds.
@@ -21,8 +23,8 @@ struct Json {
 // std::monostate: nothing was recorded.
 using Value = std::variant<std::monostate, std::int64_t, double, bool, Time, std::string, Json>;
 
-void append_json(std::string& out, const Value& value);
-void append_csv(std::string& out, const Value& value);
+MINDTORCH_EXPORT void append_json(std::string& out, const Value& value);
+MINDTORCH_EXPORT void append_csv(std::string& out, const Value& value);
 
 template <class Row>
 struct TabularColumn {

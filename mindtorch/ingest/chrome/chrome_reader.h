@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::ingest {
@@ -32,6 +33,6 @@ struct ChromeReadResult {
 // Plain or gzip, the object form or a bare list of events. As faithful as the format allows: what this library wrote comes back whole,
 // torch's arguments become inputs, stacks, links and memory reports, arguments nobody knows become attributes. Uses all cores for large
 // files. Throws IoError if the file cannot be read, InvalidArgument if it does not start like a Chrome trace.
-ChromeReadResult read_chrome_trace(const std::string& path, const ChromeReadOptions& options = {});
+MINDTORCH_EXPORT ChromeReadResult read_chrome_trace(const std::string& path, const ChromeReadOptions& options = {});
 
 }  // namespace mindtorch::ingest

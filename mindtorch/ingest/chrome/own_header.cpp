@@ -1,7 +1,7 @@
 // Reads the header with simdjson's DOM: it is small, and forgiving access is worth more than speed.
 #include "mindtorch/ingest/chrome/own_header.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <simdjson.h>
 
 #include <string>

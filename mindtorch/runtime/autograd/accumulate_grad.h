@@ -1,11 +1,12 @@
 // AccumulateGrad: the last node of a path through the graph. It adds its input to the gradient of a leaf.
 #pragma once
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/autograd/node.h"
 
 namespace mindtorch::autograd {
 
-class AccumulateGrad final : public Node {
+class MINDTORCH_EXPORT AccumulateGrad final : public Node {
  public:
   explicit AccumulateGrad(Tensor variable);
   ~AccumulateGrad() override;

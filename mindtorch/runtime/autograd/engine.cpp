@@ -14,6 +14,7 @@
 #include "mindtorch/runtime/autograd/graph_task.h"
 #include "mindtorch/runtime/autograd/variable.h"
 #include "mindtorch/runtime/functions.h"
+#include "mindtorch/runtime/pointwise.h"
 
 namespace mindtorch::autograd {
 

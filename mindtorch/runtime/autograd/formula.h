@@ -27,6 +27,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/autograd/saved_variable.h"
 #include "mindtorch/runtime/autograd/variable.h"
 #include "mindtorch/runtime/dispatch/op.h"
@@ -93,7 +94,7 @@ bool any_requires_grad(const Args&... args) {
   return any;
 }
 
-[[noreturn]] void fail_no_derivative(const OpBase& op);
+[[noreturn]] MINDTORCH_EXPORT void fail_no_derivative(const OpBase& op);
 
 template <class Formula>
 constexpr std::size_t differentiable_outputs() {
@@ -110,7 +111,7 @@ constexpr bool stops_at_integers() {
     return false;
 }
 // self.clone(), differentiable.
-Tensor copy_of(const Tensor& self);
+MINDTORCH_EXPORT Tensor copy_of(const Tensor& self);
 
 // The autograd kernel of an op: runs the op below autograd and attaches a FormulaNode to its results.
 template <auto& op, class Formula>

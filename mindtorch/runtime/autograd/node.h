@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/record/names.h"
 #include "mindtorch/record/slot.h"
 #include "mindtorch/runtime/intrusive_ptr.h"
@@ -34,14 +35,14 @@ struct InputMetadata {
 };
 
 // The two names under which a node's evaluation is recorded.
-struct NodeName {
+struct MINDTORCH_EXPORT NodeName {
   explicit NodeName(std::string_view text);
   std::string_view text;
   record::NameId function;  // "MulBackward0"
   record::NameId evaluate;  // "autograd::engine::evaluate_function: MulBackward0"
 };
 
-class Node : public WeaklyCounted {
+class MINDTORCH_EXPORT Node : public WeaklyCounted {
  public:
   // The node gets the next sequence number of this thread.
   Node();
@@ -106,6 +107,6 @@ class Node : public WeaklyCounted {
 };
 
 // The number the next node of this thread will get.
-std::uint64_t peek_sequence_number();
+MINDTORCH_EXPORT std::uint64_t peek_sequence_number();
 
 }  // namespace mindtorch::autograd

@@ -1,12 +1,13 @@
 // SavedVariable: a tensor that is kept for the backward pass, with the version that it had.
 #pragma once
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/autograd/node.h"
 #include "mindtorch/runtime/tensor.h"
 
 namespace mindtorch::autograd {
 
-class SavedVariable {
+class MINDTORCH_EXPORT SavedVariable {
  public:
   SavedVariable() = default;
   // `is_output`: the tensor is an output of the node that saves it. The tensor then owns the node, so the node must not own the tensor.

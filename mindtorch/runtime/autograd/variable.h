@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/autograd/node.h"
 #include "mindtorch/runtime/tensor.h"
 
@@ -23,26 +24,26 @@ struct AutogradMeta {
 };
 
 // True if the result of an op with this input needs a graph (grad mode aside).
-bool requires_grad(const Tensor& tensor);
+MINDTORCH_EXPORT bool requires_grad(const Tensor& tensor);
 
 // The node that made the tensor, updated first if the tensor is a view whose base was changed in place. Null for leaves.
-NodePtr grad_fn(const Tensor& tensor);
+MINDTORCH_EXPORT NodePtr grad_fn(const Tensor& tensor);
 
 // The destination of the tensor's gradients: its grad_fn, the AccumulateGrad of a leaf, or an invalid edge.
-Edge gradient_edge(const Tensor& tensor);
+MINDTORCH_EXPORT Edge gradient_edge(const Tensor& tensor);
 
 // Makes `output` the next output of `node`.
-void set_history(const Tensor& output, const NodePtr& node);
+MINDTORCH_EXPORT void set_history(const Tensor& output, const NodePtr& node);
 
 // The same after an in-place op on `self`. If `self` is a view, its base gets a history in which the gradient of the changed part goes
 // through `node`.
-void rebase_history(const Tensor& self, const NodePtr& node);
+MINDTORCH_EXPORT void rebase_history(const Tensor& self, const NodePtr& node);
 
 // Called before `op` writes to `self`. Throws torch's errors if the write would break autograd (a leaf that requires a gradient, a view of
 // one), then increases the version.
-void announce_write(const Tensor& self, std::string_view op);
+MINDTORCH_EXPORT void announce_write(const Tensor& self, std::string_view op);
 
 // Throws if `self` is a view that cannot take part in a differentiable in-place op.
-void check_differentiable_write(const Tensor& self, std::string_view op);
+MINDTORCH_EXPORT void check_differentiable_write(const Tensor& self, std::string_view op);
 
 }  // namespace mindtorch::autograd

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/record/input_writer.h"
 #include "mindtorch/runtime/dispatch/optional_tensor_list.h"
 #include "mindtorch/runtime/dispatch/schema.h"
@@ -124,9 +125,9 @@ void each_tensor(const std::tuple<Ts...>& results, F&& f) {
 
 // ---- recording ----
 
-void write_input(record::InputWriter& writer, const Tensor& tensor) noexcept;
-void write_input(record::InputWriter& writer, TensorList tensors) noexcept;
-void write_input(record::InputWriter& writer, const Scalar& scalar) noexcept;
+MINDTORCH_EXPORT void write_input(record::InputWriter& writer, const Tensor& tensor) noexcept;
+MINDTORCH_EXPORT void write_input(record::InputWriter& writer, TensorList tensors) noexcept;
+MINDTORCH_EXPORT void write_input(record::InputWriter& writer, const Scalar& scalar) noexcept;
 inline void write_input(record::InputWriter& writer, std::int64_t value) noexcept { writer.integer(value); }
 inline void write_input(record::InputWriter& writer, double value) noexcept { writer.real(value); }
 inline void write_input(record::InputWriter& writer, bool value) noexcept { writer.boolean(value); }

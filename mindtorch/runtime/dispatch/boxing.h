@@ -6,6 +6,7 @@
 #include <span>
 #include <tuple>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/dispatch/op.h"
 
 namespace mindtorch {
@@ -20,7 +21,7 @@ struct ResultTypes<std::tuple<Ts...>> {
   static std::vector<SchemaType> get() { return {SchemaTypeOf<Ts>::value...}; }
 };
 
-[[noreturn]] void fail_unboxing(const FunctionSchema& schema, std::size_t argument, const Value& value);
+[[noreturn]] MINDTORCH_EXPORT void fail_unboxing(const FunctionSchema& schema, std::size_t argument, const Value& value);
 
 // Converts one argument. `value` must outlive the call, because lists are not copied.
 template <class T>
@@ -28,7 +29,7 @@ struct Unboxed;
 
 #define MINDTORCH_UNBOX(cpp_type)                                                                \
   template <>                                                                                    \
-  struct Unboxed<cpp_type> {                                                                     \
+  struct MINDTORCH_EXPORT Unboxed<cpp_type> {                                                    \
     static cpp_type get(const FunctionSchema& schema, std::size_t argument, const Value& value); \
   }
 MINDTORCH_UNBOX(Tensor);
@@ -70,7 +71,7 @@ inline Value boxed(const TensorVector& tensors) { return tensors; }
 inline Value boxed(bool value) { return value; }
 inline Value boxed(std::int64_t value) { return value; }
 inline Value boxed(double value) { return value; }
-Value boxed(const Scalar& scalar);
+MINDTORCH_EXPORT Value boxed(const Scalar& scalar);
 
 template <class OpType>
 struct BoxedCall;

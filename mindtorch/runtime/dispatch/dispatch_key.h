@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/device.h"
 
 namespace mindtorch {
@@ -39,7 +40,7 @@ enum class DispatchKey : std::uint8_t {
 };
 inline constexpr int kDispatchKeys = 23;
 
-std::string_view dispatch_key_name(DispatchKey key);  // "AutogradCPU"
+MINDTORCH_EXPORT std::string_view dispatch_key_name(DispatchKey key);  // "AutogradCPU"
 
 class DispatchKeySet {
  public:

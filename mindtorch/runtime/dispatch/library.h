@@ -14,6 +14,7 @@
 #include <string>
 #include <typeinfo>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/autograd/formula.h"
 #include "mindtorch/runtime/dispatch/boxing.h"
 #include "mindtorch/runtime/dispatch/op.h"
@@ -21,7 +22,7 @@
 namespace mindtorch {
 
 // Collects the properties of one op. They take effect together, at the end of the statement.
-class OpEntry {
+class MINDTORCH_EXPORT OpEntry {
  public:
   OpEntry(const OpEntry&) = delete;
   OpEntry& operator=(const OpEntry&) = delete;
@@ -96,7 +97,7 @@ class Definition<op> : public OpEntry {
 };
 
 // All ops of the process.
-class Library {
+class MINDTORCH_EXPORT Library {
  public:
   static Library& get();
 

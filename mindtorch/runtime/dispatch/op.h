@@ -8,6 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/record/hooks.h"
 #include "mindtorch/runtime/dispatch/arguments.h"
 #include "mindtorch/runtime/dispatch/thread_state.h"
@@ -17,7 +18,7 @@ namespace mindtorch {
 using AnyKernel = void (*)();  // a kernel; only its op knows the signature
 
 // The part of an op that does not depend on its signature. Objects are static and constant initialised; the Library fills them in.
-class OpBase {
+class MINDTORCH_EXPORT OpBase {
  public:
   constexpr explicit OpBase(const char* schema) : schema_text_(schema) {}
   OpBase(const OpBase&) = delete;
@@ -60,7 +61,7 @@ class OpBase {
 };
 
 // The recorder's link of a forward op: the sequence number of the autograd node that the op would create now, if gradients are on.
-std::uint64_t forward_link(DispatchKeySet keys);
+MINDTORCH_EXPORT std::uint64_t forward_link(DispatchKeySet keys);
 
 template <class Signature>
 class Op;

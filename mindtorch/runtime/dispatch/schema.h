@@ -7,11 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/dispatch/value.h"
 
 namespace mindtorch {
 
-struct SchemaType {
+struct MINDTORCH_EXPORT SchemaType {
   enum class Base : std::uint8_t {
     kTensor,
     kScalar,
@@ -44,7 +45,7 @@ struct SchemaArgument {
   Value default_value;       // a list type with a single number as default becomes a list of one
 };
 
-struct FunctionSchema {
+struct MINDTORCH_EXPORT FunctionSchema {
   std::string name;      // "aten::add_"
   std::string overload;  // "Tensor"
   std::vector<SchemaArgument> arguments;

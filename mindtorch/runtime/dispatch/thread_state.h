@@ -1,6 +1,7 @@
 // The keys that a thread adds to and removes from each of its calls, and whether it records gradients.
 #pragma once
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/dispatch/dispatch_key.h"
 
 namespace mindtorch {
@@ -12,7 +13,7 @@ struct DispatchThreadState {
 };
 
 // It is initial-exec and constinit, so that reading it takes one instruction and no call.
-extern constinit thread_local DispatchThreadState dispatch_thread_state __attribute__((tls_model("initial-exec")));
+MINDTORCH_EXPORT extern constinit thread_local DispatchThreadState dispatch_thread_state __attribute__((tls_model("initial-exec")));
 
 // The keys of a call after the state of this thread was applied.
 inline DispatchKeySet effective_keys(DispatchKeySet keys) {

@@ -1,6 +1,7 @@
 // Attention and the transformer's encoder layer.
 #pragma once
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/nn/activation.h"
 #include "mindtorch/runtime/nn/linear.h"
 #include "mindtorch/runtime/nn/normalization.h"
@@ -22,7 +23,7 @@ struct AttentionCall {
   bool is_causal = false;            // a hint with attn_mask, as in torch; a mask without it
 };
 
-class MultiheadAttention : public Module {
+class MINDTORCH_EXPORT MultiheadAttention : public Module {
  public:
   MultiheadAttention(std::int64_t embed_dim, std::int64_t num_heads, const MultiheadAttentionOptions& attention = {},
                      const TensorOptions& options = {});
@@ -57,7 +58,7 @@ struct TransformerEncoderLayerOptions {
 };
 
 // Self-attention and two linear layers, each with a residual connection and a layer norm.
-class TransformerEncoderLayer : public Module {
+class MINDTORCH_EXPORT TransformerEncoderLayer : public Module {
  public:
   TransformerEncoderLayer(std::int64_t d_model, std::int64_t nhead, const TransformerEncoderLayerOptions& layer = {},
                           const TensorOptions& options = {});

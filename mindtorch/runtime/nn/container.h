@@ -1,12 +1,13 @@
 // Modules made of a list of modules, which they own.
 #pragma once
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/nn/module.h"
 
 namespace mindtorch::nn {
 
 // A list of modules. Children are named by their index.
-class ModuleList : public Module {
+class MINDTORCH_EXPORT ModuleList : public Module {
  public:
   // Appends a new module: list.add<nn::Linear>(128, 10).
   template <class M, class... Args>
@@ -28,7 +29,7 @@ class ModuleList : public Module {
 };
 
 // A list whose modules are called one after the other.
-class Sequential : public ModuleList {
+class MINDTORCH_EXPORT Sequential : public ModuleList {
  public:
   Tensor forward(const Tensor& input) override {
     Tensor value = input;

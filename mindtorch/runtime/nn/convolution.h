@@ -1,6 +1,7 @@
 // Convolutions as modules.
 #pragma once
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/nn/module.h"
 
 namespace mindtorch::nn {
@@ -17,7 +18,7 @@ struct Conv1dOptions {
   std::int64_t stride = 1, padding = 0, dilation = 1, groups = 1;
   bool bias = true;
 };
-class Conv1d : public Module {
+class MINDTORCH_EXPORT Conv1d : public Module {
  public:
   Conv1d(std::int64_t in_channels, std::int64_t out_channels, std::int64_t kernel_size, const Conv1dOptions& convolution = {},
          const TensorOptions& options = {});
@@ -35,7 +36,7 @@ struct Conv2dOptions {
   std::int64_t groups = 1;
   bool bias = true;
 };
-class Conv2d : public Module {
+class MINDTORCH_EXPORT Conv2d : public Module {
  public:
   Conv2d(std::int64_t in_channels, std::int64_t out_channels, Size2 kernel_size, const Conv2dOptions& convolution = {},
          const TensorOptions& options = {});

@@ -1,12 +1,13 @@
 // Modules with one matrix: Linear and Embedding.
 #pragma once
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/nn/module.h"
 
 namespace mindtorch::nn {
 
 // x weight^T + bias over the last dimension.
-class Linear : public Module {
+class MINDTORCH_EXPORT Linear : public Module {
  public:
   Linear(std::int64_t in_features, std::int64_t out_features, bool with_bias = true, const TensorOptions& options = {});
   Tensor forward(const Tensor& input) override;
@@ -21,7 +22,7 @@ struct EmbeddingOptions {
   std::optional<std::int64_t> padding_idx = std::nullopt;  // starts as zeros and is not trained; negative counts from the end
   bool scale_grad_by_freq = false;
 };
-class Embedding : public Module {
+class MINDTORCH_EXPORT Embedding : public Module {
  public:
   Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim, const EmbeddingOptions& embedding = {},
             const TensorOptions& options = {});

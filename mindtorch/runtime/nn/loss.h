@@ -1,12 +1,13 @@
 // Losses as modules, called with (input, target).
 #pragma once
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/functions.h"
 #include "mindtorch/runtime/nn/module.h"
 
 namespace mindtorch::nn {
 
-class Loss : public Module {
+class MINDTORCH_EXPORT Loss : public Module {
  public:
   using Module::forward;
   virtual Tensor forward(const Tensor& input, const Tensor& target) = 0;
@@ -15,7 +16,7 @@ class Loss : public Module {
   }
 };
 
-class MSELoss : public Loss {
+class MINDTORCH_EXPORT MSELoss : public Loss {
  public:
   explicit MSELoss(Reduction reduction = Reduction::kMean) : reduction_(reduction) {}
   Tensor forward(const Tensor& input, const Tensor& target) override { return mse_loss(input, target, reduction_); }
@@ -24,7 +25,7 @@ class MSELoss : public Loss {
   Reduction reduction_;
 };
 
-class L1Loss : public Loss {
+class MINDTORCH_EXPORT L1Loss : public Loss {
  public:
   explicit L1Loss(Reduction reduction = Reduction::kMean) : reduction_(reduction) {}
   Tensor forward(const Tensor& input, const Tensor& target) override { return l1_loss(input, target, reduction_); }
@@ -33,7 +34,7 @@ class L1Loss : public Loss {
   Reduction reduction_;
 };
 
-class SmoothL1Loss : public Loss {
+class MINDTORCH_EXPORT SmoothL1Loss : public Loss {
  public:
   explicit SmoothL1Loss(Reduction reduction = Reduction::kMean, double beta = 1) : reduction_(reduction), beta_(beta) {}
   Tensor forward(const Tensor& input, const Tensor& target) override { return smooth_l1_loss(input, target, reduction_, beta_); }
@@ -50,7 +51,7 @@ struct ClassificationLossOptions {
   double label_smoothing = 0;  // cross entropy only
 };
 
-class NLLLoss : public Loss {
+class MINDTORCH_EXPORT NLLLoss : public Loss {
  public:
   explicit NLLLoss(const ClassificationLossOptions& options = {}) : options_(options) { register_buffer("weight", options_.weight); }
   Tensor forward(const Tensor& input, const Tensor& target) override {
@@ -61,7 +62,7 @@ class NLLLoss : public Loss {
   ClassificationLossOptions options_;
 };
 
-class CrossEntropyLoss : public Loss {
+class MINDTORCH_EXPORT CrossEntropyLoss : public Loss {
  public:
   explicit CrossEntropyLoss(const ClassificationLossOptions& options = {}) : options_(options) {
     register_buffer("weight", options_.weight);
@@ -74,7 +75,7 @@ class CrossEntropyLoss : public Loss {
   ClassificationLossOptions options_;
 };
 
-class BCEWithLogitsLoss : public Loss {
+class MINDTORCH_EXPORT BCEWithLogitsLoss : public Loss {
  public:
   explicit BCEWithLogitsLoss(Tensor weight = {}, Tensor pos_weight = {}, Reduction reduction = Reduction::kMean)
       : weight_(register_buffer("weight", std::move(weight))),

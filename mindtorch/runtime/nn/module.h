@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/record/hooks.h"
 #include "mindtorch/runtime/tensor.h"
 
@@ -27,7 +28,7 @@ using StateDict = NamedTensors;
 
 // Not thread-safe, but any number of threads may call a module that is not being changed. It cannot be copied or moved, because parents
 // refer to their children by address.
-class Module {
+class MINDTORCH_EXPORT Module {
  public:
   Module() = default;
   virtual ~Module() = default;

@@ -1,6 +1,7 @@
 // Normalisation as modules.
 #pragma once
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/nn/module.h"
 
 namespace mindtorch::nn {
@@ -10,7 +11,7 @@ struct LayerNormOptions {
   bool elementwise_affine = true;
   bool bias = true;
 };
-class LayerNorm : public Module {
+class MINDTORCH_EXPORT LayerNorm : public Module {
  public:
   explicit LayerNorm(IntArrayRef normalized_shape, const LayerNormOptions& norm = {}, const TensorOptions& options = {});
   Tensor forward(const Tensor& input) override;
@@ -25,7 +26,7 @@ struct RMSNormOptions {
   std::optional<double> eps = std::nullopt;  // the machine epsilon by default
   bool elementwise_affine = true;
 };
-class RMSNorm : public Module {
+class MINDTORCH_EXPORT RMSNorm : public Module {
  public:
   explicit RMSNorm(IntArrayRef normalized_shape, const RMSNormOptions& norm = {}, const TensorOptions& options = {});
   Tensor forward(const Tensor& input) override;
@@ -40,7 +41,7 @@ struct GroupNormOptions {
   double eps = 1e-5;
   bool affine = true;
 };
-class GroupNorm : public Module {
+class MINDTORCH_EXPORT GroupNorm : public Module {
  public:
   GroupNorm(std::int64_t num_groups, std::int64_t num_channels, const GroupNormOptions& norm = {}, const TensorOptions& options = {});
   Tensor forward(const Tensor& input) override;
@@ -57,7 +58,7 @@ struct BatchNormOptions {
   bool affine = true;
   bool track_running_stats = true;  // without, the moments of the batch are used in evaluation too
 };
-class BatchNorm : public Module {
+class MINDTORCH_EXPORT BatchNorm : public Module {
  public:
   Tensor forward(const Tensor& input) override;
   Tensor weight, bias;                                    // undefined if the layer has no such parameters
@@ -73,7 +74,7 @@ class BatchNorm : public Module {
 };
 
 // Of [batch, channels] or [batch, channels, length].
-class BatchNorm1d : public BatchNorm {
+class MINDTORCH_EXPORT BatchNorm1d : public BatchNorm {
  public:
   explicit BatchNorm1d(std::int64_t num_features, const BatchNormOptions& norm = {}, const TensorOptions& options = {})
       : BatchNorm(num_features, norm, options) {}
@@ -83,7 +84,7 @@ class BatchNorm1d : public BatchNorm {
 };
 
 // Of [batch, channels, height, width].
-class BatchNorm2d : public BatchNorm {
+class MINDTORCH_EXPORT BatchNorm2d : public BatchNorm {
  public:
   explicit BatchNorm2d(std::int64_t num_features, const BatchNormOptions& norm = {}, const TensorOptions& options = {})
       : BatchNorm(num_features, norm, options) {}

@@ -1,6 +1,7 @@
 // Pooling as modules.
 #pragma once
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/functions.h"
 #include "mindtorch/runtime/nn/convolution.h"
 
@@ -11,7 +12,7 @@ struct MaxPool2dOptions {
   Size2 padding = 0, dilation = 1;
   bool ceil_mode = false;
 };
-class MaxPool2d : public Module {
+class MINDTORCH_EXPORT MaxPool2d : public Module {
  public:
   explicit MaxPool2d(Size2 kernel_size, const MaxPool2dOptions& options = {}) : kernel_size_(kernel_size), options_(options) {}
   Tensor forward(const Tensor& input) override {
@@ -30,7 +31,7 @@ struct AvgPool2dOptions {
   bool count_include_pad = true;
   std::optional<std::int64_t> divisor_override = std::nullopt;
 };
-class AvgPool2d : public Module {
+class MINDTORCH_EXPORT AvgPool2d : public Module {
  public:
   explicit AvgPool2d(Size2 kernel_size, const AvgPool2dOptions& options = {}) : kernel_size_(kernel_size), options_(options) {}
   Tensor forward(const Tensor& input) override {
@@ -43,7 +44,7 @@ class AvgPool2d : public Module {
   AvgPool2dOptions options_;
 };
 
-class AdaptiveAvgPool2d : public Module {
+class MINDTORCH_EXPORT AdaptiveAvgPool2d : public Module {
  public:
   explicit AdaptiveAvgPool2d(Size2 output_size) : output_size_(output_size) {}
   Tensor forward(const Tensor& input) override { return adaptive_avg_pool2d(input, output_size_); }

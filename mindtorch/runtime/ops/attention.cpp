@@ -7,6 +7,7 @@
 #include "mindtorch/runtime/dispatch/library.h"
 #include "mindtorch/runtime/functions.h"
 #include "mindtorch/runtime/ops/optional_tensor.h"
+#include "mindtorch/runtime/pointwise.h"
 
 namespace mindtorch {
 

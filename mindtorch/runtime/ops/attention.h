@@ -1,6 +1,7 @@
 // Attention.
 #pragma once
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/tensor.h"
 
 namespace mindtorch {
@@ -14,6 +15,7 @@ struct AttentionOptions {
 };
 
 // softmax(query key^T * scale) value. `query` is [..., queries, width], `key` [..., keys, width], `value` [..., keys, any].
-Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionOptions& options = {});
+MINDTORCH_EXPORT Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                                     const AttentionOptions& options = {});
 
 }  // namespace mindtorch

@@ -9,6 +9,7 @@
 #include "mindtorch/runtime/launch.h"
 #include "mindtorch/runtime/ops/norm_gradients.h"
 #include "mindtorch/runtime/ops/optional_tensor.h"
+#include "mindtorch/runtime/pointwise.h"
 
 namespace mindtorch {
 

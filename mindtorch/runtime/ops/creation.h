@@ -4,22 +4,23 @@
 #include <span>
 #include <vector>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/tensor.h"
 
 namespace mindtorch {
 
-Tensor empty(IntArrayRef sizes, const TensorOptions& options = {});  // not initialised
-Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options = {});
-Tensor zeros(IntArrayRef sizes, const TensorOptions& options = {});
-Tensor ones(IntArrayRef sizes, const TensorOptions& options = {});
+MINDTORCH_EXPORT Tensor empty(IntArrayRef sizes, const TensorOptions& options = {});  // not initialised
+MINDTORCH_EXPORT Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options = {});
+MINDTORCH_EXPORT Tensor zeros(IntArrayRef sizes, const TensorOptions& options = {});
+MINDTORCH_EXPORT Tensor ones(IntArrayRef sizes, const TensorOptions& options = {});
 // Without a dtype, the type is that of the number: int64, bool, or the default floating point type.
-Tensor full(IntArrayRef sizes, const Scalar& value, const TensorOptions& options = {});
+MINDTORCH_EXPORT Tensor full(IntArrayRef sizes, const Scalar& value, const TensorOptions& options = {});
 
 // Of the shape of `self`; type and device are those of `self` unless the options say otherwise.
-Tensor empty_like(const Tensor& self, const TensorOptions& options = {});
-Tensor zeros_like(const Tensor& self, const TensorOptions& options = {});
-Tensor ones_like(const Tensor& self, const TensorOptions& options = {});
-Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options = {});
+MINDTORCH_EXPORT Tensor empty_like(const Tensor& self, const TensorOptions& options = {});
+MINDTORCH_EXPORT Tensor zeros_like(const Tensor& self, const TensorOptions& options = {});
+MINDTORCH_EXPORT Tensor ones_like(const Tensor& self, const TensorOptions& options = {});
+MINDTORCH_EXPORT Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options = {});
 
 // A copy of host data, laid out row by row. Without a dtype, floating point becomes the default type and int becomes int64.
 template <class T>
@@ -32,9 +33,9 @@ template <class T>
 Tensor tensor(const std::vector<T>& values, IntArrayRef sizes, const TensorOptions& options = {}) {
   return tensor<T>(std::span<const T>(values), sizes, options);
 }
-Tensor scalar_tensor(const Scalar& value, const TensorOptions& options = {});
+MINDTORCH_EXPORT Tensor scalar_tensor(const Scalar& value, const TensorOptions& options = {});
 
 // Wraps host memory of the caller as a tensor without a copy. `release` is called when the last tensor that uses it is destroyed.
-Tensor from_blob(void* data, IntArrayRef sizes, ScalarType dtype, std::function<void()> release = {});
+MINDTORCH_EXPORT Tensor from_blob(void* data, IntArrayRef sizes, ScalarType dtype, std::function<void()> release = {});
 
 }  // namespace mindtorch

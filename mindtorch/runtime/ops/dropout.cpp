@@ -6,6 +6,7 @@
 #include "mindtorch/runtime/geometry.h"
 #include "mindtorch/runtime/kernels/cpu/dropout.h"
 #include "mindtorch/runtime/launch.h"
+#include "mindtorch/runtime/pointwise.h"
 
 namespace mindtorch {
 

@@ -6,6 +6,7 @@
 #include "mindtorch/runtime/geometry.h"
 #include "mindtorch/runtime/kernels/cpu/indexing.h"
 #include "mindtorch/runtime/launch.h"
+#include "mindtorch/runtime/pointwise.h"
 
 namespace mindtorch {
 

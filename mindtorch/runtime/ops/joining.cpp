@@ -6,6 +6,7 @@
 #include "mindtorch/runtime/geometry.h"
 #include "mindtorch/runtime/kernels/cpu/copy.h"
 #include "mindtorch/runtime/launch.h"
+#include "mindtorch/runtime/pointwise.h"
 #include "mindtorch/runtime/type_promotion.h"
 
 namespace mindtorch {

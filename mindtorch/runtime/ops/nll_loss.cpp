@@ -7,6 +7,7 @@
 #include "mindtorch/runtime/ops/loss.h"
 #include "mindtorch/runtime/ops/optional_tensor.h"
 #include "mindtorch/runtime/ops/reduction_mode.h"
+#include "mindtorch/runtime/pointwise.h"
 
 namespace mindtorch {
 

@@ -7,6 +7,7 @@
 #include "mindtorch/runtime/kernels/cpu/random.h"
 #include "mindtorch/runtime/launch.h"
 #include "mindtorch/runtime/ops/creation_options.h"
+#include "mindtorch/runtime/pointwise.h"
 
 namespace mindtorch {
 

@@ -1,35 +1,36 @@
 // Functions of one element.
 #pragma once
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/tensor.h"
 
 namespace mindtorch {
 
-Tensor abs(const Tensor& self);
-Tensor sign(const Tensor& self);
-Tensor relu(const Tensor& self);
-Tensor floor(const Tensor& self);
-Tensor ceil(const Tensor& self);
-Tensor round(const Tensor& self);  // halves to even
-Tensor trunc(const Tensor& self);
-Tensor logical_not(const Tensor& self);
-Tensor isnan(const Tensor& self);
-Tensor isinf(const Tensor& self);
-Tensor isfinite(const Tensor& self);
+MINDTORCH_EXPORT Tensor abs(const Tensor& self);
+MINDTORCH_EXPORT Tensor sign(const Tensor& self);
+MINDTORCH_EXPORT Tensor relu(const Tensor& self);
+MINDTORCH_EXPORT Tensor floor(const Tensor& self);
+MINDTORCH_EXPORT Tensor ceil(const Tensor& self);
+MINDTORCH_EXPORT Tensor round(const Tensor& self);  // halves to even
+MINDTORCH_EXPORT Tensor trunc(const Tensor& self);
+MINDTORCH_EXPORT Tensor logical_not(const Tensor& self);
+MINDTORCH_EXPORT Tensor isnan(const Tensor& self);
+MINDTORCH_EXPORT Tensor isinf(const Tensor& self);
+MINDTORCH_EXPORT Tensor isfinite(const Tensor& self);
 
 // Integers become floating point.
-Tensor exp(const Tensor& self);
-Tensor expm1(const Tensor& self);
-Tensor log(const Tensor& self);
-Tensor log1p(const Tensor& self);
-Tensor log2(const Tensor& self);
-Tensor sqrt(const Tensor& self);
-Tensor rsqrt(const Tensor& self);
-Tensor sin(const Tensor& self);
-Tensor cos(const Tensor& self);
-Tensor tanh(const Tensor& self);
-Tensor sigmoid(const Tensor& self);
-Tensor erf(const Tensor& self);
-Tensor square(const Tensor& self);
+MINDTORCH_EXPORT Tensor exp(const Tensor& self);
+MINDTORCH_EXPORT Tensor expm1(const Tensor& self);
+MINDTORCH_EXPORT Tensor log(const Tensor& self);
+MINDTORCH_EXPORT Tensor log1p(const Tensor& self);
+MINDTORCH_EXPORT Tensor log2(const Tensor& self);
+MINDTORCH_EXPORT Tensor sqrt(const Tensor& self);
+MINDTORCH_EXPORT Tensor rsqrt(const Tensor& self);
+MINDTORCH_EXPORT Tensor sin(const Tensor& self);
+MINDTORCH_EXPORT Tensor cos(const Tensor& self);
+MINDTORCH_EXPORT Tensor tanh(const Tensor& self);
+MINDTORCH_EXPORT Tensor sigmoid(const Tensor& self);
+MINDTORCH_EXPORT Tensor erf(const Tensor& self);
+MINDTORCH_EXPORT Tensor square(const Tensor& self);
 
 }  // namespace mindtorch

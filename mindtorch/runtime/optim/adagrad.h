@@ -1,6 +1,7 @@
 // Adagrad.
 #pragma once
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/optim/optimizer.h"
 
 namespace mindtorch::optim {
@@ -10,7 +11,7 @@ struct AdagradOptions {
   bool maximize = false;
 };
 
-class Adagrad : public Optimizer {
+class MINDTORCH_EXPORT Adagrad : public Optimizer {
  public:
   Adagrad(TensorVector params, const AdagradOptions& options = {}) : Adagrad(std::vector<ParamGroup>{{std::move(params)}}, options) {}
   Adagrad(std::vector<ParamGroup> groups, const AdagradOptions& options = {});

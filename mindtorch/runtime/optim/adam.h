@@ -1,6 +1,7 @@
 // Adam and AdamW.
 #pragma once
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/optim/optimizer.h"
 
 namespace mindtorch::optim {
@@ -11,7 +12,7 @@ struct AdamOptions {
 };
 
 // Weight decay is part of the gradient.
-class Adam : public Optimizer {
+class MINDTORCH_EXPORT Adam : public Optimizer {
  public:
   Adam(TensorVector params, const AdamOptions& options = {}) : Adam(std::vector<ParamGroup>{{std::move(params)}}, options) {}
   Adam(std::vector<ParamGroup> groups, const AdamOptions& options = {}) : Adam("Adam", std::move(groups), options) {}
@@ -29,7 +30,7 @@ struct AdamWOptions {
 };
 
 // Weight decay is applied to the parameter directly.
-class AdamW : public Adam {
+class MINDTORCH_EXPORT AdamW : public Adam {
  public:
   AdamW(TensorVector params, const AdamWOptions& options = {}) : AdamW(std::vector<ParamGroup>{{std::move(params)}}, options) {}
   AdamW(std::vector<ParamGroup> groups, const AdamWOptions& options = {});

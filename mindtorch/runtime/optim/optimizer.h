@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/record/names.h"
 #include "mindtorch/runtime/tensor.h"
 
@@ -37,7 +38,7 @@ struct OptimizerStateDict {
   std::vector<Group> param_groups;
 };
 
-class Optimizer {
+class MINDTORCH_EXPORT Optimizer {
  public:
   virtual ~Optimizer() = default;
   Optimizer(const Optimizer&) = delete;
@@ -82,6 +83,6 @@ class Optimizer {
 };
 
 // Throws unless the number is at least 0. `what` is a part of the message: "learning rate" in "Invalid learning rate: -1".
-void check_not_negative(double value, std::string_view what);
+MINDTORCH_EXPORT void check_not_negative(double value, std::string_view what);
 
 }  // namespace mindtorch::optim

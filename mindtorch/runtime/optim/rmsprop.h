@@ -1,6 +1,7 @@
 // RMSprop.
 #pragma once
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/optim/optimizer.h"
 
 namespace mindtorch::optim {
@@ -10,7 +11,7 @@ struct RMSpropOptions {
   bool centered = false, maximize = false;
 };
 
-class RMSprop : public Optimizer {
+class MINDTORCH_EXPORT RMSprop : public Optimizer {
  public:
   RMSprop(TensorVector params, const RMSpropOptions& options = {}) : RMSprop(std::vector<ParamGroup>{{std::move(params)}}, options) {}
   RMSprop(std::vector<ParamGroup> groups, const RMSpropOptions& options = {});

@@ -1,6 +1,7 @@
 // Stochastic gradient descent.
 #pragma once
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/optim/optimizer.h"
 
 namespace mindtorch::optim {
@@ -10,7 +11,7 @@ struct SGDOptions {
   bool nesterov = false, maximize = false;
 };
 
-class SGD : public Optimizer {
+class MINDTORCH_EXPORT SGD : public Optimizer {
  public:
   SGD(TensorVector params, const SGDOptions& options = {}) : SGD(std::vector<ParamGroup>{{std::move(params)}}, options) {}
   SGD(std::vector<ParamGroup> groups, const SGDOptions& options = {});

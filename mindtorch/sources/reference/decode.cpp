@@ -1,7 +1,7 @@
 // One record after the other, kind by kind.
 #include "mindtorch/sources/reference/decode.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 #include <utility>

@@ -1,7 +1,7 @@
 // Sessions of the reference source: subscribing, collecting, sampling clocks, draining.
 #include "mindtorch/sources/reference/reference_source.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 

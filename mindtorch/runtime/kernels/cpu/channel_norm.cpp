@@ -40,7 +40,7 @@ double plane_products(const T* grad, const T* in, std::int64_t n, T mean) {
 template <class T>
 void plane_normalise(T* out, const T* in, std::int64_t n, T mean, T scale, T shift) {
   vectorized([&] {
-#pragma GCC ivdep
+    MINDTORCH_INDEPENDENT_ITERATIONS
     for (std::int64_t i = 0; i < n; ++i) out[i] = (in[i] - mean) * scale + shift;
   });
 }
@@ -51,7 +51,7 @@ struct PlaneBackward {
   T scale, slope, offset;
   void operator()(T* grad_in, const T* grad, const T* in, std::int64_t n, T mean) const {
     vectorized([&, factor = scale, tilt = slope, shift = offset] {
-#pragma GCC ivdep
+      MINDTORCH_INDEPENDENT_ITERATIONS
       for (std::int64_t i = 0; i < n; ++i) grad_in[i] = factor * grad[i] - tilt * (in[i] - mean) - shift;
     });
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "mindtorch/runtime/kernels/cpu/matmul.h"
+#include "mindtorch/runtime/kernels/cpu/vectorize.h"
 #include "mindtorch/runtime/parallel.h"
 
 namespace mindtorch::cpu {
@@ -54,7 +55,7 @@ void fold_channel(const Window& w, std::int64_t channel, T* out, const T* column
              const T* from = columns + (tap_row * w.out_h + y) * w.out_w;
              T* to = out + image_row * w.in_w + offset;
              if (w.stride_w == 1) {
-#pragma GCC ivdep
+               MINDTORCH_INDEPENDENT_ITERATIONS
                for (std::int64_t x = first; x < last; ++x) to[x] += from[x];
              } else {
                for (std::int64_t x = first; x < last; ++x) to[x * w.stride_w] += from[x];

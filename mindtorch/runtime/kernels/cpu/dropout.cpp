@@ -26,7 +26,7 @@ void masked_scale(ScalarType type, std::int64_t n, void* out, const bool* mask, 
   visit_floating_types(type, "aten::native_dropout", [&]<class T>() {
     parallel_for(0, n, kParallelGrain, [&](std::int64_t from, std::int64_t to) {
       vectorized([&, factor = static_cast<T>(scale), result = static_cast<T*>(out), values = static_cast<const T*>(in)] {
-#pragma GCC ivdep
+        MINDTORCH_INDEPENDENT_ITERATIONS
         for (std::int64_t i = from; i < to; ++i) result[i] = values[i] * (mask[i] ? factor : T{0});
       });
     });

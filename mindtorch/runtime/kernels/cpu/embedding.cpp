@@ -59,7 +59,7 @@ void embedding_backward(const EmbeddingShape& shape, void* grad_table, const voi
             const T scale = by_frequency ? T{1} / static_cast<T>(occurrences[static_cast<std::size_t>(rows[i])]) : T{1};
             T* to_row = static_cast<T*>(grad_table) + rows[i] * shape.width;
             const T* from_row = static_cast<const T*>(grad) + i * shape.width;
-#pragma GCC ivdep
+            MINDTORCH_INDEPENDENT_ITERATIONS
             for (std::int64_t c = from; c < to; ++c) to_row[c] += scale * from_row[c];
           }
         });

@@ -69,7 +69,7 @@ void index_add(ScalarType type, void* out, const void* source, const std::int64_
         T* to = static_cast<T*>(out) + (o * axis.size + index[k]) * axis.inner;
         const T* from = static_cast<const T*>(source) + (o * count + k) * axis.inner;
         vectorized([&] {
-#pragma GCC ivdep
+          MINDTORCH_INDEPENDENT_ITERATIONS
           for (std::int64_t i = 0; i < axis.inner; ++i) add_to(to[i], static_cast<T>(factor * from[i]));
         });
       }

@@ -37,10 +37,10 @@ Moments<T> row_moments(const T* in, std::int64_t width, T eps, bool centred) {
 template <class T, class Weight>
 void normalise_row(T* out, const T* in, std::int64_t width, Moments<T> moments, const Weight& weight, const T* bias) {
   if (bias != nullptr) {
-#pragma GCC ivdep
+    MINDTORCH_INDEPENDENT_ITERATIONS
     for (std::int64_t c = 0; c < width; ++c) out[c] = (in[c] - moments.mean) * moments.rstd * weight(c) + bias[c];
   } else {
-#pragma GCC ivdep
+    MINDTORCH_INDEPENDENT_ITERATIONS
     for (std::int64_t c = 0; c < width; ++c) out[c] = (in[c] - moments.mean) * moments.rstd * weight(c);
   }
 }
@@ -52,18 +52,18 @@ void row_backward(T* grad_in, const T* grad, const T* in, std::int64_t width, Mo
   const auto count = static_cast<T>(width);
   const T offset = centred ? lane_sum<T>(width, [&](std::int64_t c) { return grad[c] * weight(c); }) / count : T{0};
   const T slope = lane_sum<T>(width, [&, m = mean](std::int64_t c) { return grad[c] * weight(c) * (in[c] - m); }) * rstd * rstd / count;
-#pragma GCC ivdep
+  MINDTORCH_INDEPENDENT_ITERATIONS
   for (std::int64_t c = 0; c < width; ++c) grad_in[c] = rstd * (grad[c] * weight(c) - offset - (in[c] - mean) * slope);
 }
 
 template <class T>
 void add_parameter_grads(T* weight, T* bias, const T* grad, const T* in, std::int64_t width, Moments<T> moments) {
   if (weight != nullptr) {
-#pragma GCC ivdep
+    MINDTORCH_INDEPENDENT_ITERATIONS
     for (std::int64_t c = 0; c < width; ++c) weight[c] += grad[c] * (in[c] - moments.mean) * moments.rstd;
   }
   if (bias != nullptr) {
-#pragma GCC ivdep
+    MINDTORCH_INDEPENDENT_ITERATIONS
     for (std::int64_t c = 0; c < width; ++c) bias[c] += grad[c];
   }
 }

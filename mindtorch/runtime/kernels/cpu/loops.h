@@ -27,7 +27,7 @@ void map_unary(const LoopPlan<2>& plan, const F& f) {
       vectorized([&] {
         auto* out = reinterpret_cast<Out*>(at[0]);
         const auto* a = reinterpret_cast<const A*>(at[1]);
-#pragma GCC ivdep
+        MINDTORCH_INDEPENDENT_ITERATIONS
         for (std::int64_t i = 0; i < n; ++i) out[i] = f(a[i]);
       });
     } else {
@@ -47,17 +47,17 @@ void map_binary(const LoopPlan<3>& plan, const F& f) {
     constexpr std::int64_t kStep = sizeof(T);
     if (stride[0] == sizeof(Out) && stride[1] == kStep && stride[2] == kStep) {
       vectorized([&] {
-#pragma GCC ivdep
+        MINDTORCH_INDEPENDENT_ITERATIONS
         for (std::int64_t i = 0; i < n; ++i) out[i] = f(a[i], b[i]);
       });
     } else if (stride[0] == sizeof(Out) && stride[1] == kStep && stride[2] == 0) {
       vectorized([&, number = *b] {
-#pragma GCC ivdep
+        MINDTORCH_INDEPENDENT_ITERATIONS
         for (std::int64_t i = 0; i < n; ++i) out[i] = f(a[i], number);
       });
     } else if (stride[0] == sizeof(Out) && stride[1] == 0 && stride[2] == kStep) {
       vectorized([&, number = *a] {
-#pragma GCC ivdep
+        MINDTORCH_INDEPENDENT_ITERATIONS
         for (std::int64_t i = 0; i < n; ++i) out[i] = f(number, b[i]);
       });
     } else {
@@ -78,7 +78,7 @@ void map_ternary(const LoopPlan<4>& plan, const F& f) {
         const auto* a = reinterpret_cast<const A*>(at[1]);
         const auto* b = reinterpret_cast<const B*>(at[2]);
         const auto* c = reinterpret_cast<const C*>(at[3]);
-#pragma GCC ivdep
+        MINDTORCH_INDEPENDENT_ITERATIONS
         for (std::int64_t i = 0; i < n; ++i) out[i] = f(a[i], b[i], c[i]);
       });
     } else {

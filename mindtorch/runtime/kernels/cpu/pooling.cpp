@@ -63,7 +63,7 @@ void max_run(const Window& w, const std::vector<Inside>& columns, const T* plane
   std::int32_t at[kRun];
   std::fill_n(at, end - begin, -1);
   each_tap(w, columns, y, begin, end, [&, stride = w.stride_w](std::int64_t offset, std::int64_t first, std::int64_t last) {
-#pragma GCC ivdep
+    MINDTORCH_INDEPENDENT_ITERATIONS
     for (std::int64_t x = first; x < last; ++x) {
       const T value = plane[x * stride + offset], so_far = best[x - begin];
       const bool better = (at[x - begin] < 0) | (value > so_far) | (value != value);
@@ -160,7 +160,7 @@ void avg_pool(ScalarType type, const AveragePool& pool, std::int64_t planes, voi
           T* row = static_cast<T*>(out) + p * w.positions() + y * w.out_w;
           std::fill(row + begin, row + end, T{0});
           each_tap(w, columns, y, begin, end, [&, stride = w.stride_w](std::int64_t offset, std::int64_t first, std::int64_t last) {
-#pragma GCC ivdep
+            MINDTORCH_INDEPENDENT_ITERATIONS
             for (std::int64_t x = first; x < last; ++x) row[x] += plane[x * stride + offset];
           });
           const AverageFactors factor(pool, y);

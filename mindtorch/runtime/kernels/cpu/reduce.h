@@ -58,7 +58,7 @@ void reduce_columns(const ReducePlan& plan, const Reducer& reducer, const char* 
       const char* row = in + reduce_offset(plan.reduced, plan.reduced_dims, r, &ReducePlan::Dim::in);
       const In* values = reinterpret_cast<const In*>(row) + block;
       vectorized([&] {
-#pragma GCC ivdep
+        MINDTORCH_INDEPENDENT_ITERATIONS
         for (std::int64_t i = 0; i < n; ++i) acc[i] = reducer.step(acc[i], values[i]);
       });
     }

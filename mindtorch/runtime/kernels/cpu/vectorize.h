@@ -1,6 +1,13 @@
 // Compiles a loop twice: for the machine the library is built for, and with AVX2 where the processor has it.
 #pragma once
 
+// Before a loop: no iteration reads what another one writes, so that the compiler may run several at once.
+#if defined(__clang__)
+#define MINDTORCH_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define MINDTORCH_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
+#endif
+
 namespace mindtorch::cpu {
 
 #if defined(__x86_64__) && !defined(__AVX2__)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/caching_allocator.h"
 #include "mindtorch/runtime/device.h"
 
@@ -20,7 +21,7 @@ using EventHandle = EventObject*;
 
 // Calls may be made from any thread. Failures are thrown as Error with the message of the driver. Failed work is reported once, by the next
 // call that waits for its stream or queues work on it.
-class Provider {
+class MINDTORCH_EXPORT Provider {
  public:
   virtual ~Provider() = default;
   virtual std::string_view name() const = 0;
@@ -59,10 +60,10 @@ class Provider {
 };
 
 // All providers, in the order in which they are tried.
-const std::vector<Provider*>& providers();
+MINDTORCH_EXPORT const std::vector<Provider*>& providers();
 // The first available provider, which stays the same from then on. Null if no provider is available.
-Provider* find_provider();
+MINDTORCH_EXPORT Provider* find_provider();
 // The reason why no provider is available, for the user.
-std::string why_no_provider();
+MINDTORCH_EXPORT std::string why_no_provider();
 
 }  // namespace mindtorch::npu

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "mindtorch/base/export.h"
 #include "mindtorch/runtime/device.h"
 #include "mindtorch/runtime/kernels/npu/provider.h"
 
@@ -11,7 +12,7 @@ namespace mindtorch::npu {
 class Event;
 
 // A handle; copies refer to the same stream.
-class Stream {
+class MINDTORCH_EXPORT Stream {
  public:
   // The next stream of the device's pool of 32, in turn. Memory may be reused by work of the stream it was allocated for as soon as its
   // tensor is destroyed, so wait for other streams that use it before that.
@@ -39,7 +40,7 @@ class Stream {
 };
 
 // A position on a stream. Copies refer to the same event.
-class Event {
+class MINDTORCH_EXPORT Event {
  public:
   Event();
   void record(const Stream& stream = Stream::current()) const;
@@ -56,7 +57,7 @@ class Event {
 };
 
 // A guard: until it is destroyed, this thread's work on the stream's device is queued on the stream.
-class StreamGuard {
+class MINDTORCH_EXPORT StreamGuard {
  public:
   explicit StreamGuard(const Stream& stream);
   ~StreamGuard();

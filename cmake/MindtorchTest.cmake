@@ -1,0 +1,47 @@
+# How a test is declared. The tests of a part are one program, because linking one per file would take longer than running them.
+include_guard()
+
+# mindtorch_test_program(<name> <library>): a program for tests that are linked with mindtorch::mindtorch or with mindtorch_internals.
+function(mindtorch_test_program name library)
+  add_executable(${name} ${PROJECT_SOURCE_DIR}/tests/support/test_main.cpp)
+  target_link_libraries(${name} PRIVATE ${library} GTest::gmock mindtorch_flags)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  # Most of the time of a build goes into the templates of gmock: what is tested is the library, and that is compiled in full.
+  target_compile_options(${name} PRIVATE -O0 -g1)
+  mindtorch_precompile(${name} <gmock/gmock.h>)
+  if(MINDTORCH_SANITIZE)
+    target_compile_options(${name} PRIVATE -fno-sanitize=undefined)
+  endif()
+endfunction()
+
+# mindtorch_test(<path> [OWN_PROGRAM] [PUBLIC_API] [SOURCES a.cpp ...] [LINK lib ...] [LABELS l ...] [TIMEOUT s]): tests/<path>_test.cpp as
+# one entry of ctest, a process of its own. It becomes a part of the program <part>_tests, or with OWN_PROGRAM a program of its own,
+# <path with underscores>_test; the target tests_of_<part> builds them all. Tests see all of the library; with PUBLIC_API they are linked
+# with libmindtorch.so, and so are all tests of the part.
+function(mindtorch_test path)
+  cmake_parse_arguments(ARG "OWN_PROGRAM;PUBLIC_API" "TIMEOUT" "LINK;LABELS;SOURCES" ${ARGN})
+  string(REGEX REPLACE "/.*" "" part ${path})
+  set(program ${part}_tests)
+  if(ARG_OWN_PROGRAM)
+    string(REPLACE "/" "_" program ${path}_test)
+  endif()
+  set(library mindtorch_internals)
+  if(ARG_PUBLIC_API)
+    set(library mindtorch::mindtorch)
+  endif()
+  if(NOT TARGET ${program})
+    mindtorch_test_program(${program} ${library})
+    if(NOT TARGET tests_of_${part})
+      add_custom_target(tests_of_${part})
+    endif()
+    add_dependencies(tests_of_${part} ${program})
+  endif()
+  target_sources(${program} PRIVATE ${PROJECT_SOURCE_DIR}/tests/${path}_test.cpp ${ARG_SOURCES})
+  target_link_libraries(${program} PRIVATE ${ARG_LINK})
+
+  add_test(NAME ${path} COMMAND ${program} --gtest_brief=1 --only=${path})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  set_tests_properties(${path} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()
