@@ -85,7 +85,8 @@ class OpScope {
     slot_ = open_slot(state, name, kind, where.flags, where.device, link, Ends::kInCall);
     state_ = state;
   }
-  ~OpScope() {
+  // Inlined everywhere, so that a scope lives in registers: a call from the path of exceptions would need it in memory.
+  [[gnu::always_inline]] ~OpScope() {
     if (slot_ != nullptr) [[unlikely]]
       close_slot(slot_, state_);
   }
