@@ -72,6 +72,7 @@ TEST_F(CuptiGraphsTest, AGraphCapturedBeforeAnyRecordingIsToldAsSuch) {
 }
 
 TEST_F(CuptiGraphsTest, AReplayIsOneRecordIfGraphsAreWantedWhole) {
+  cupti_double_set_version(130100);
   const Recording recording = record(
       [] {
         void* executable = capture({"mm", "relu"});
@@ -80,6 +81,11 @@ TEST_F(CuptiGraphsTest, AReplayIsOneRecordIfGraphsAreWantedWhole) {
       {.whole_graphs = true});
   EXPECT_THAT(names_of(recording, EventKind::kKernel), ElementsAre(Pair(testing::StartsWith("CUDA graph "), 3)));
   EXPECT_EQ(losses_of(recording)[trace::LossReason::kNoLaunch], 0u);
+}
+
+TEST_F(CuptiGraphsTest, AReplayIsItsKernelsWhereTheLibraryCannotRecordItWhole) {
+  const Recording recording = record([] { replay(capture({"mm", "relu"})); }, {.whole_graphs = true});
+  EXPECT_EQ(events_of(recording, EventKind::kKernel).size(), 2u);
 }
 
 TEST_F(CuptiGraphsTest, CopiesAndMemsetsInAGraphHaveTheirOpToo) {

@@ -55,6 +55,9 @@ constexpr std::uint64_t kEndless = Decoder::Window{}.end;
 
 constexpr std::array kGraphCallbacks = {kGraphNodeCreated, kGraphNodeCloned};
 
+// CUPTI of CUDA 13.0 crashes inside the launch of a graph that was instantiated before the kind GRAPH_TRACE was enabled.
+bool can_record_whole_graphs(std::uint32_t version) { return version < 130000 || version >= 130100; }
+
 bool is_asked_for(std::uint32_t kind, const record::SourceOptions& options) {
   if (kind == kSynchronization) return options.synchronizations;
   if (kind == kGraphTrace) return options.whole_graphs;
@@ -82,6 +85,11 @@ Status CuptiSource::prepare(const record::SourceOptions& options) {
   if (Status available = probe(); !available) return available;
   options_.emplace(options);
   limits_.clear();
+  if (options_->whole_graphs && !can_record_whole_graphs(library_.version())) {
+    options_->whole_graphs = false;
+    limits_.push_back(
+        "replays of CUDA graphs are recorded kernel by kernel, because CUPTI of CUDA 13.0 crashes when it records them as a whole");
+  }
   may_refuse_buffers = library_.version() >= kFirstVersionThatTakesNoBuffer;
   buffer_pool().warm(kWarmBuffers);
   subscribe();
