@@ -36,6 +36,11 @@ def program():
 
 
 @pytest.fixture(scope="session")
+def build_folder() -> Path:
+    return BUILD
+
+
+@pytest.fixture(scope="session")
 def vendor_folder() -> Path:
     """Where downloaded headers of vendors are kept between runs."""
     folder = BUILD / "vendor"

@@ -8,6 +8,12 @@
 #include "tests/doubles/cupti/library.h"
 
 namespace cupti_double {
+namespace {
+
+// Each byte equals the next and the first is zero: memcmp is quick also under sanitizers, where a loop over megabytes is not.
+bool is_zero(const std::uint8_t* bytes, std::size_t size) { return bytes[0] == 0 && std::memcmp(bytes, bytes + 1, size - 1) == 0; }
+
+}  // namespace
 
 Delivery::~Delivery() {
   {
@@ -54,7 +60,7 @@ bool Delivery::request(Buffer& buffer, std::size_t needed) {
   if (reinterpret_cast<std::uintptr_t>(buffer.bytes) % 8 != 0) report_violation("a buffer is not aligned to 8 bytes");
   if (!trust_zeroed_) {
     std::memset(buffer.bytes, 0, buffer.size);
-  } else if (std::any_of(buffer.bytes, buffer.bytes + buffer.size, [](std::uint8_t byte) { return byte != 0; })) {
+  } else if (!is_zero(buffer.bytes, buffer.size)) {
     report_violation("a buffer is not zero, though the client promised so");
   }
   if (buffer.size >= needed) return true;

@@ -205,6 +205,14 @@ def test_kernels_of_a_replayed_graph_name_the_op_that_captured_them(gpu, trace_o
     assert sorted(captured) == [("aten::mm_kernel", "aten::mm")] * 3 + [("aten::relu_kernel", "aten::relu")] * 3
 
 
+def test_the_table_counts_launches_and_device_records(gpu):
+    with profile(activities=CPU_AND_CUDA) as prof:
+        for _ in range(4):
+            gpu.op("aten::mul", "mul_kernel")
+    last = prof.key_averages().table().strip().splitlines()[-1]
+    assert "Launches: 4" in last and "Device records: 4" in last and "Lost: 0 events" in last
+
+
 def test_lost_records_are_told(gpu):
     gpu.library.cupti_double_set_faults(ctypes.byref(Faults(lose_every=2, count_lost=True)))
     with warnings.catch_warnings():

@@ -1,6 +1,5 @@
 """Runs on_cuda_double.py once, in a process with the doubles of CUPTI and of the CUDA driver, and reports each of its tests here."""
 
-import os
 import re
 from pathlib import Path
 
@@ -8,12 +7,11 @@ import pytest
 
 CASES = Path(__file__).with_name("on_cuda_double.py")
 NAMES = re.findall(r"^def (test_\w+)", CASES.read_text(), re.MULTILINE)
-BUILD = Path(os.environ.get("MINDTORCH_BUILD_DIR", Path(__file__).parents[3] / "build" / "dev"))
 
 
 @pytest.fixture(scope="module")
-def outcomes(run_cases):
-    doubles = BUILD / "doubles"
+def outcomes(run_cases, build_folder):
+    doubles = build_folder / "doubles"
     return run_cases(CASES, MINDTORCH_CUPTI=doubles / "libcupti.so.13", MINDTORCH_CUDA_DRIVER=doubles / "libcuda_driver_double.so")
 
 
