@@ -91,6 +91,16 @@ class SavedTensors:
 
 def connect_function(name: str, backward: Callable, inputs: object, outputs: object, dirty: object, plain: object, to_save: object, saved: SavedTensors) -> tuple: ...
 
+class AtomicFile:
+    """A file that appears whole at commit(), or not at all."""
+
+    def __init__(self, path: str) -> None: ...
+
+    def fileno(self) -> int:
+        """What is written to this descriptor is the content of the file."""
+
+    def commit(self) -> None: ...
+
 def bytes_of(tensor: mindtorch_v2.Tensor) -> bytes: ...
 
 def tensor_of_bytes(data: bytes, dtype: object, sizes: Sequence[int]) -> mindtorch_v2.Tensor: ...

@@ -1,7 +1,9 @@
 """Saving and loading: tensors, numbers, texts and containers of them. A file holds data only; loading one never runs code."""
 
+import io
 import json
 import os
+import stat
 import struct
 import zipfile
 
@@ -21,17 +23,17 @@ def save(obj, f):
     if hasattr(f, "write"):
         writer.write(f, text)
         return
-    path = os.fspath(f)
-    temporary = f"{path}.{os.getpid()}.tmp"
-    try:
-        with open(temporary, "wb") as file:
-            writer.write(file, text)
-            file.flush()
+    file = _C.AtomicFile(os.fspath(f))
+    with open(file.fileno(), "wb", closefd=False) as stream:
+        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            writer.write(stream, text)
+            stream.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
+        else:  # a device, which has no positions for an archive to return to
+            whole = io.BytesIO()
+            writer.write(whole, text)
+            stream.write(whole.getvalue())
+    file.commit()
 
 
 def load(f, map_location=None, weights_only=True):

@@ -1,8 +1,10 @@
-// Elements of tensors as bytes, and positions of elements.
+// Elements of tensors as bytes, and the file that save() writes them to.
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
 
+#include "mindtorch/base/file.h"
 #include "mindtorch/runtime/functions.h"
 #include "python/src/runtime/argument.h"
 #include "python/src/runtime/dtype_object.h"
@@ -33,6 +35,10 @@ Tensor tensor_of_bytes(nb::bytes data, nb::handle dtype, const std::vector<std::
 }  // namespace
 
 void bind_tensor_data(nb::module_& module) {
+  nb::class_<AtomicFile>(module, "AtomicFile", "A file that appears whole at commit(), or not at all.")
+      .def(nb::init<std::string>(), nb::arg("path"))
+      .def("fileno", &AtomicFile::fd, "What is written to this descriptor is the content of the file.")
+      .def("commit", &AtomicFile::commit, nb::call_guard<nb::gil_scoped_release>());
   module.def("bytes_of", bytes_of, nb::arg("tensor"));
   module.def("tensor_of_bytes", tensor_of_bytes, nb::arg("data"), nb::arg("dtype"), nb::arg("sizes"));
 }

@@ -121,6 +121,22 @@ def test_a_failed_save_leaves_the_old_file(tmp_path):
         torch.load(tmp_path / "nothing.pt")
 
 
+def test_save_keeps_links_modes_and_everything_that_is_not_a_file(tmp_path):
+    torch.save(1, tmp_path / "x.pt")
+    (tmp_path / "x.pt").chmod(0o640)
+    (tmp_path / "link.pt").symlink_to("x.pt")
+    torch.save(2, tmp_path / "link.pt")
+    assert (tmp_path / "link.pt").is_symlink() and torch.load(tmp_path / "x.pt") == 2
+    assert (tmp_path / "x.pt").stat().st_mode & 0o7777 == 0o640
+    os.mkfifo(tmp_path / "fifo.pt")
+    with pytest.raises(OSError, match="it is a FIFO"):
+        torch.save(1, tmp_path / "fifo.pt")
+    (tmp_path / "null.pt").symlink_to("/dev/null")
+    torch.save(1, tmp_path / "null.pt")
+    assert (tmp_path / "null.pt").is_char_device()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fifo.pt", "link.pt", "null.pt", "x.pt"]
+
+
 def test_newer_and_damaged_files_are_refused(tmp_path):
     path = tmp_path / "x.pt"
     with zipfile.ZipFile(path, "w") as archive:
