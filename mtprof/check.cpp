@@ -17,6 +17,7 @@ namespace {
 
 struct Arguments {
   std::string run;
+  std::uint64_t max_memory = 0;
   std::string baseline;
   std::vector<std::string> limits;
   std::string junit;
@@ -27,8 +28,8 @@ struct Arguments {
 int run_check(const Arguments& arguments) {
   std::vector<analyze::Limit> limits;
   for (const std::string& text : arguments.limits) limits.push_back(analyze::parse_limit(text));
-  const ProfiledRun baseline = load_profile(arguments.baseline);
-  const ProfiledRun run = load_profile(arguments.run);
+  const ProfiledRun baseline = load_profile({arguments.baseline, arguments.max_memory});
+  const ProfiledRun run = load_profile({arguments.run, arguments.max_memory});
   const std::vector<analyze::Verdict> verdicts = analyze::check_limits(baseline.profile, run.profile, limits);
   fmt::print("{}", arguments.json ? verdicts_json(verdicts) : verdicts_text(verdicts));
   if (arguments.github) fmt::print("{}", verdicts_github(verdicts));
@@ -48,6 +49,7 @@ void add_check(CLI::App& program, Run& run) {
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("RUN", arguments->run, "A recording or a Chrome trace")->required();
   command->add_option("--baseline", arguments->baseline, "The run to compare with")->required();
+  add_max_memory(*command, arguments->max_memory);
   command
       ->add_option("--max", arguments->limits,
                    "A limit: step_time=+3%, device_time=+3%, peak_memory=+5%, op:aten::mm=+10%, calls:aten::mm=0%")

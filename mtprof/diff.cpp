@@ -14,6 +14,7 @@ namespace mindtorch::mtprof {
 namespace {
 
 struct Arguments {
+  std::uint64_t max_memory = 0;
   DiffNames files;
   analyze::StepProfileOptions profile;
   double confidence = 0.99;
@@ -24,8 +25,8 @@ struct Arguments {
 };
 
 int run_diff(const Arguments& arguments) {
-  const ProfiledRun before = load_profile(arguments.files.before, arguments.profile);
-  const ProfiledRun after = load_profile(arguments.files.after, arguments.profile);
+  const ProfiledRun before = load_profile({arguments.files.before, arguments.max_memory}, arguments.profile);
+  const ProfiledRun after = load_profile({arguments.files.after, arguments.max_memory}, arguments.profile);
   const analyze::Diff diff = analyze::diff_runs(before.profile, after.profile, arguments.confidence);
   if (arguments.json) {
     fmt::print("{}", diff_json(diff, arguments.files));
@@ -44,6 +45,7 @@ void add_diff(CLI::App& program, Run& run) {
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("BEFORE", arguments->files.before, "A recording or a Chrome trace")->required();
   command->add_option("AFTER", arguments->files.after, "A later run of the same program")->required();
+  add_max_memory(*command, arguments->max_memory);
   command->add_flag("--by-shape", arguments->profile.by_shape, "One row for each set of input shapes");
   command->add_flag("--by-module", arguments->profile.by_module, "One row for each module around an op");
   command->add_option("--confidence", arguments->confidence, "Probability that equal runs show no change in any row")

@@ -21,7 +21,7 @@ namespace mindtorch::mtprof {
 namespace {
 
 struct Arguments {
-  std::string file;
+  Input input;
   std::vector<std::string> outputs;
   std::string memory_timeline;
   std::string device;
@@ -49,7 +49,7 @@ void write_one(const analyze::Analysis& analysis, const Arguments& arguments, co
 
 int run_export(const Arguments& arguments) {
   if (arguments.fsync) set_file_sync(true);
-  const Loaded loaded = load(arguments.file);
+  const Loaded loaded = load(arguments.input);
   const analyze::Analysis analysis(loaded.recording);
   std::vector<std::string> written;
   for (const std::string& path : arguments.outputs) {
@@ -71,7 +71,7 @@ int run_export(const Arguments& arguments) {
     list += fmt::format("{}{{\"path\":{},\"bytes\":{}}}", list.empty() ? "" : ",", json_quoted(path), size);
   }
   if (arguments.json) fmt::print("{{\"events\":{},\"files\":[{}]}}\n", loaded.recording.events.size(), list);
-  if (loaded.damage) fmt::print(stderr, "mtprof: {} is damaged: {}\n", shown(arguments.file), shown(*loaded.damage));
+  if (loaded.damage) fmt::print(stderr, "mtprof: {} is damaged: {}\n", shown(arguments.input.file), shown(*loaded.damage));
   return loaded.damage ? 1 : 0;
 }
 
@@ -86,7 +86,7 @@ std::string list_of_formats() {
 void add_export(CLI::App& program, Run& run) {
   CLI::App* command = program.add_subcommand("export", "Writes other formats: Chrome, Perfetto, speedscope, flame graph, memory timeline");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("FILE", arguments->file, "A recording or a Chrome trace")->required();
+  add_input(*command, arguments->input);
   auto* output = command->add_option("-o,--output", arguments->outputs, "File to write; its suffix chooses the format; may be repeated");
   auto* memory = command->add_option("--memory-timeline", arguments->memory_timeline,
                                      "File for the memory timeline: .html, .json, .json.gz or .raw.json.gz");

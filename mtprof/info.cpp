@@ -26,7 +26,7 @@ using trace::Recording;
 using trace::Track;
 
 struct Arguments {
-  std::string file;
+  Input input;
   bool json = false;
 };
 
@@ -202,9 +202,9 @@ void print_json(const std::string& file, const Loaded& loaded) {
 }
 
 int run_info(const Arguments& arguments) {
-  const Loaded loaded = load(arguments.file);
-  arguments.json ? print_json(arguments.file, loaded) : print_text(arguments.file, loaded);
-  if (loaded.damage) fmt::print(stderr, "mtprof: {} is damaged: {}\n", shown(arguments.file), shown(*loaded.damage));
+  const Loaded loaded = load(arguments.input);
+  arguments.json ? print_json(arguments.input.file, loaded) : print_text(arguments.input.file, loaded);
+  if (loaded.damage) fmt::print(stderr, "mtprof: {} is damaged: {}\n", shown(arguments.input.file), shown(*loaded.damage));
   return loaded.damage ? 1 : 0;
 }
 
@@ -213,7 +213,7 @@ int run_info(const Arguments& arguments) {
 void add_info(CLI::App& program, Run& run) {
   CLI::App* command = program.add_subcommand("info", "What is in a file: events, threads, streams, steps, losses");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("FILE", arguments->file, "A recording or a Chrome trace")->required();
+  add_input(*command, arguments->input);
   command->add_flag("--json", arguments->json, "All of it as JSON");
   command->callback([arguments, &run] { run = [arguments] { return run_info(*arguments); }; });
 }

@@ -6,18 +6,34 @@
 #include "mindtorch/analyze/diff/step_profile.h"
 #include "mindtorch/ingest/load_trace.h"
 
+namespace CLI {
+class App;
+}
+
 namespace mindtorch::mtprof {
 
 using Loaded = ingest::LoadedTrace;
 
+// The file that a command reads, and the memory it may take; 0: in proportion to the file.
+struct Input {
+  std::string file;
+  std::uint64_t max_memory = 0;
+};
+
+// Adds FILE and --max-memory to a command.
+void add_input(CLI::App& command, Input& input);
+void add_max_memory(CLI::App& command, std::uint64_t& max_memory);
+
+enum class CheckFlows : bool { kNo, kYes };
+
 // As ingest::load_trace(), with progress on a terminal.
-Loaded load(const std::string& path, const ingest::ChromeReadOptions& options = {});
+Loaded load(const Input& input, CheckFlows check_flows = CheckFlows::kNo);
 
 // A run as it is compared with others. Damage is told on standard error.
 struct ProfiledRun {
   analyze::StepProfile profile;
   bool is_damaged = false;
 };
-ProfiledRun load_profile(const std::string& path, const analyze::StepProfileOptions& options = {});
+ProfiledRun load_profile(const Input& input, const analyze::StepProfileOptions& options = {});
 
 }  // namespace mindtorch::mtprof

@@ -15,7 +15,7 @@ namespace mindtorch::mtprof {
 namespace {
 
 struct Arguments {
-  std::string file;
+  Input input;
   analyze::GroupOptions group;
   analyze::TableOptions table;
   bool json = false;
@@ -30,7 +30,7 @@ void show_names(analyze::Average& row) {
 }
 
 int run_table(const Arguments& arguments) {
-  const Loaded loaded = load(arguments.file);
+  const Loaded loaded = load(arguments.input);
   const analyze::Analysis analysis(loaded.recording);
   analyze::KeyAverages averages = analyze::key_averages(analysis, arguments.group);
   const auto print = [](std::string_view text) { fmt::print("{}", text); };
@@ -43,7 +43,7 @@ int run_table(const Arguments& arguments) {
     for (analyze::Average& row : averages.rows) show_names(row);
     print(averages.table(arguments.table));
   }
-  if (loaded.damage) fmt::print(stderr, "mtprof: {} is damaged: {}\n", shown(arguments.file), shown(*loaded.damage));
+  if (loaded.damage) fmt::print(stderr, "mtprof: {} is damaged: {}\n", shown(arguments.input.file), shown(*loaded.damage));
   return loaded.damage ? 1 : 0;
 }
 
@@ -53,7 +53,7 @@ void add_table(CLI::App& program, Run& run) {
   CLI::App* command = program.add_subcommand("table", "Times by operator, as torch's key_averages().table()");
   const auto arguments = std::make_shared<Arguments>();
   arguments->table.sort_by = "self_cpu_time_total";
-  command->add_option("FILE", arguments->file, "A recording or a Chrome trace")->required();
+  add_input(*command, arguments->input);
   command->add_option("--sort-by", arguments->table.sort_by, "A column such as count, cpu_time_total or self_device_time_total")
       ->capture_default_str();
   command->add_option("--limit", arguments->table.row_limit, "Most rows to show; -1 for all")->capture_default_str();

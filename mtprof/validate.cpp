@@ -16,7 +16,7 @@ namespace mindtorch::mtprof {
 namespace {
 
 struct Arguments {
-  std::string file;
+  Input input;
   bool json = false;
 };
 
@@ -32,14 +32,14 @@ void print_json(const std::string& file, const std::vector<Check>& checks, bool 
 }
 
 int run_validate(const Arguments& arguments) {
-  const Loaded loaded = load(arguments.file, {.check_flows = true});
+  const Loaded loaded = load(arguments.input, CheckFlows::kYes);
   const std::vector<Check> checks = [&] {
     const Progress progress("checking");
     return run_checks(loaded);
   }();
   const bool ok = std::ranges::all_of(checks, [](const Check& check) { return check.findings == 0; });
   if (arguments.json) {
-    print_json(arguments.file, checks, ok);
+    print_json(arguments.input.file, checks, ok);
     return ok ? 0 : 1;
   }
   for (const Check& check : checks) {
@@ -54,7 +54,7 @@ int run_validate(const Arguments& arguments) {
 void add_validate(CLI::App& program, Run& run) {
   CLI::App* command = program.add_subcommand("validate", "Checks nesting, causality, launches, ids, window, flows and steps");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("FILE", arguments->file, "A recording or a Chrome trace")->required();
+  add_input(*command, arguments->input);
   command->add_flag("--json", arguments->json, "The findings as JSON");
   command->callback([arguments, &run] { run = [arguments] { return run_validate(*arguments); }; });
 }

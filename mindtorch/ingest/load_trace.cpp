@@ -7,13 +7,13 @@
 
 namespace mindtorch::ingest {
 
-LoadedTrace load_trace(const std::string& path, const ChromeReadOptions& options) {
+LoadedTrace load_trace(const std::string& path, const ReadOptions& options) {
   LoadedTrace loaded;
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
   loaded.file_size = error ? 0 : size;
   if (is_recording_file(path)) {
-    trace::LoadResult result = load_recording(path);
+    trace::LoadResult result = load_recording(path, options);
     loaded.format = "recording";
     loaded.recording = std::move(result.recording);
     loaded.damage = std::move(result.damage);

@@ -24,7 +24,8 @@ struct LoadedTrace {
   FlowEnds flows;
 };
 
-// Chooses the reader by how the file starts. Throws IoError if the file cannot be read, InvalidArgument if it is in no known format.
-MINDTORCH_EXPORT LoadedTrace load_trace(const std::string& path, const ChromeReadOptions& options = {});
+// Chooses the reader by how the file starts. Throws IoError if the file cannot be read, InvalidArgument if it is in no known format, Error
+// if it needs more memory than `options` allow.
+MINDTORCH_EXPORT LoadedTrace load_trace(const std::string& path, const ReadOptions& options = {});
 
 }  // namespace mindtorch::ingest

@@ -5,14 +5,24 @@
 #include <fstream>
 
 #include "mindtorch/base/file.h"
+#include "mindtorch/ingest/read_limits.h"
+#include "mindtorch/trace/memory_budget.h"
 #include "mindtorch/trace/recording_reader.h"
 
 namespace mindtorch::ingest {
 
-trace::LoadResult load_recording(const std::string& path) { return load_recording_bytes(read_file(path), path); }
+trace::LoadResult load_recording(const std::string& path, const ReadOptions& options) {
+  return naming_file("ingest.load_recording", path, [&] { return load_recording_bytes(read_file(path), path, options); });
+}
 
-trace::LoadResult load_recording_bytes(std::string_view bytes, const std::string& path) {
-  return trace::RecordingReader(bytes, path).read();
+trace::LoadResult load_recording_bytes(std::string_view bytes, const std::string& path, const ReadOptions& options) {
+  const std::uint64_t limit = memory_limit(options, bytes.size(), FileKind::kCompressed);
+  trace::RecordingReader reader(bytes, path, limit);
+  try {
+    return reader.read();
+  } catch (const trace::BudgetExceeded&) {
+    throw_needs_memory("ingest.load_recording", path, limit, reader.offset());
+  }
 }
 
 bool is_recording_file(const std::string& path) {

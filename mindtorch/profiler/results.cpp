@@ -9,6 +9,9 @@
 namespace mindtorch::profiler {
 namespace {
 
+// A file that this process has written may take whatever memory it needs.
+trace::LoadResult load_spilled(const std::string& path) { return ingest::load_recording(path, {.max_memory = ingest::kUnlimitedMemory}); }
+
 std::shared_ptr<const trace::Recording> or_nothing(const std::shared_ptr<const trace::Recording>& recording) {
   return recording ? recording : std::make_shared<const trace::Recording>();
 }
@@ -43,7 +46,7 @@ void Results::keep_spilled(trace::Recording recording, std::string path) {
     spilled_to_ = std::move(path);
     return;
   }
-  keep_last(record::merge_spilled(recording, ingest::load_recording(path), path));
+  keep_last(record::merge_spilled(recording, load_spilled(path), path));
 }
 
 void Results::forget_spilled() {
@@ -61,7 +64,7 @@ void Results::replace_last(trace::Recording recording) const {
 
 void Results::read_spilled() const {
   if (spilled_to_.empty()) return;
-  replace_last(record::merge_spilled(*last_, ingest::load_recording(spilled_to_), spilled_to_));
+  replace_last(record::merge_spilled(*last_, load_spilled(spilled_to_), spilled_to_));
   spilled_to_.clear();
 }
 

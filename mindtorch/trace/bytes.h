@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "mindtorch/trace/memory_budget.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::trace {
@@ -46,7 +47,8 @@ class ByteWriter {
 // Reads what ByteWriter wrote; never past the end. Every call throws Malformed if the bytes do not hold what is asked for.
 class ByteReader {
  public:
-  explicit ByteReader(std::span<const char> bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+  explicit ByteReader(std::span<const char> bytes, MemoryBudget* budget = nullptr)
+      : at_(bytes.data()), end_(bytes.data() + bytes.size()), budget_(budget) {}
 
   std::uint8_t u8() { return static_cast<std::uint8_t>(*take(1)); }
   std::uint64_t number();
@@ -58,11 +60,17 @@ class ByteReader {
   std::string_view text();
   void column(std::span<std::int64_t> values);
   std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+  // To be called before room for `count` values is taken, as few bytes can stand for many of them. Throws BudgetExceeded.
+  template <class T>
+  void room_for(std::size_t count) const {
+    if (budget_ != nullptr) budget_->take_for<T>(count);
+  }
 
  private:
   const char* take(std::size_t n);
   const char* at_;
   const char* end_;
+  MemoryBudget* budget_;
 };
 
 }  // namespace mindtorch::trace

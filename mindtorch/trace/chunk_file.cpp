@@ -98,7 +98,8 @@ void ChunkWriter::append(std::span<const char> bytes) {
   offset_ += done;
 }
 
-ChunkReader::ChunkReader(std::string_view bytes, const std::string& path) : bytes_(bytes), zstd_(ZSTD_createDCtx()) {
+ChunkReader::ChunkReader(std::string_view bytes, const std::string& path, MemoryBudget* budget)
+    : bytes_(bytes), budget_(budget), zstd_(ZSTD_createDCtx()) {
   if (zstd_ == nullptr) throw std::bad_alloc();
   if (!has_magic(bytes)) throw_error<InvalidArgument>("trace.load", "'{}' is not a recording", path);
   if (bytes.size() < kFileHeader) {
@@ -133,7 +134,8 @@ std::optional<Chunk> ChunkReader::next() {
   const std::string_view chunk = rest.substr(0, kChunkHeader + stored_size);
   if (fetch<std::uint64_t>(&chunk[0]) != checksum(chunk, offset_)) return fail("the checksum of a chunk is wrong");
   if (raw_size > kMaxRawChunk) return fail("a chunk is over the size limit");
-  if (raw_.size() < raw_size) raw_.resize(raw_size);
+  if (budget_ != nullptr) budget_->take(raw_size);
+  if (raw_.size() < raw_size) raw_ = Column<char>(raw_size);
   const std::size_t got = ZSTD_decompressDCtx(zstd_.get(), raw_.data(), raw_size, chunk.data() + kChunkHeader, stored_size);
   if (ZSTD_isError(got) || got != raw_size) return fail("a chunk does not decompress to its size");
   const Chunk result{static_cast<ChunkType>(fetch<std::uint32_t>(&chunk[8])), offset_, {raw_.data(), raw_size}};

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "mindtorch/trace/memory_budget.h"
 #include "mindtorch/trace/recording.h"
 
 struct ZSTD_CCtx_s;
@@ -69,13 +70,15 @@ struct Chunk {
 // Iterates over the chunks of a file in memory. No length in it is trusted.
 class ChunkReader {
  public:
-  // Throws InvalidArgument, naming `path`, if the bytes are not of a file of ours or of a newer major version.
-  ChunkReader(std::string_view bytes, const std::string& path);
+  // Throws InvalidArgument, naming `path`, if the bytes are not of a file of ours or of a newer major version. `budget`, if there is one,
+  // must outlive it.
+  ChunkReader(std::string_view bytes, const std::string& path, MemoryBudget* budget = nullptr);
   ~ChunkReader();
   ChunkReader(const ChunkReader&) = delete;
   ChunkReader& operator=(const ChunkReader&) = delete;
 
-  // The next chunk; none at the end of the bytes or at damage.
+  // The next chunk; none at the end of the bytes or at damage. Takes its size from the budget for good, which bounds the time that
+  // decompressing takes as well: a few bytes can stand for a chunk of kMaxRawChunk. Throws BudgetExceeded.
   std::optional<Chunk> next();
   // Goes on behind the damaged chunk at offset(), as far as its length says; false if there is none or the length leads out of the file.
   // A length that is corrupt itself leads to a chunk whose checksum does not pass.
@@ -88,6 +91,7 @@ class ChunkReader {
  private:
   std::optional<Chunk> fail(std::string damage);
   std::string_view bytes_;
+  MemoryBudget* budget_;
   std::uint64_t offset_ = 0;
   std::uint8_t minor_ = 0;
   std::optional<std::string> damage_;

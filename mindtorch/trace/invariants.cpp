@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <ranges>
 #include <string>
 #include <string_view>
 
@@ -109,9 +108,8 @@ std::string check_stacks(const Recording& r) {
     return "a frame has a name that does not exist";
   }
   if (std::string broken = check_side_table(s.of_event, r.events.size(), "stacks"); !broken.empty()) return broken;
-  if (s.of_event.values.size() != s.of_event.events.size() ||
-      !std::ranges::equal(s.of_event.offsets, std::views::iota(std::size_t{0}, s.of_event.offsets.size()))) {
-    return "an event has more or less than one stack";
+  for (std::size_t row = 0; row < s.of_event.events.size(); ++row) {
+    if (s.of_event.offsets[row + 1] != row + 1) return "an event has more or less than one stack";
   }
   if (std::ranges::any_of(s.of_event.values, [&](StackId id) { return id >= s.size(); })) return "an event has a stack that does not exist";
   return {};

@@ -20,6 +20,15 @@ constexpr std::uint64_t kMaxOrdinal = std::uint64_t{1} << 48;
 enum class LinkCode : std::uint8_t { kPlain = 0, kByKind = 1 };
 using LastLinks = std::array<std::uint64_t, 256>;
 
+// What one event, or one memory event, takes in all columns together. A piece of a few bytes can hold kMaxPieceEvents of them, as a column
+// of equal values is stored as one.
+struct EventRoom {
+  std::array<char, 32> columns;
+};
+struct MemoryEventRoom {
+  std::array<char, 48> columns;
+};
+
 bool durations_fit(std::span<const std::int64_t> starts, std::span<const std::int64_t> durations, TimeUnit unit) {
   const std::int64_t least = unit == TimeUnit::kTicks ? kStillOpen : 0;
   for (std::size_t i = 0; i < starts.size(); ++i) {
@@ -113,6 +122,7 @@ PieceRows PieceCodec::decode(ByteReader& in, PieceContext context, Recording& in
 
   const std::size_t inputs = into.inputs.events.size(), attributes = into.attributes.events.size(),
                     stacks = into.stacks.of_event.events.size();
+  in.room_for<EventRoom>(rows.rows);
   try {
     into.events.resize(rows.first_row + rows.rows);
     decode_columns(in, rows, context.newer_minor, into);
@@ -177,6 +187,7 @@ void PieceCodec::encode_memory(const MemoryColumns& memory, std::size_t first, s
 void PieceCodec::decode_memory(ByteReader& in, Recording& into) {
   const std::size_t first = into.memory.size();
   const std::size_t count = in.number_below(kMaxPieceEvents + 1, "the number of memory events");
+  in.room_for<MemoryEventRoom>(count);
   try {
     into.memory.resize(first + count);
     decode_memory_columns(in, first, count, into);

@@ -29,7 +29,12 @@ void encode_names(std::size_t first, std::span<const std::string_view> names, By
 void decode_names(ByteReader& in, Recording& into) {
   require_next(in, into.names.size(), "names");
   std::vector<std::string> names;
-  for (std::size_t n = in.count(); n > 0; --n) names.emplace_back(in.text());
+  for (std::size_t n = in.count(); n > 0; --n) {
+    const std::string_view text = in.text();
+    in.room_for<std::string>(1);
+    in.room_for<char>(text.size());
+    names.emplace_back(text);
+  }
   append(into.names, std::move(names));
 }
 
@@ -57,6 +62,7 @@ void decode_track(ByteReader& in, Recording& into) {
   track.number = static_cast<std::uint32_t>(in.number_below(kIds, "the number of a thread"));
   track.name = in.text();
   track.event_count = static_cast<EventIndex>(in.number_below(kIds, "the number of events"));
+  in.room_for<Track>(1);
   if (id == into.tracks.size()) into.tracks.emplace_back();
   into.tracks[id] = std::move(track);
 }
@@ -73,7 +79,9 @@ void encode_frames(std::size_t first, std::span<const Frame> frames, ByteWriter&
 
 void decode_frames(ByteReader& in, Recording& into) {
   require_next(in, into.stacks.frames.size(), "frames");
-  std::vector<Frame> frames(in.count());
+  const std::size_t count = in.count();
+  in.room_for<Frame>(count);
+  std::vector<Frame> frames(count);
   for (Frame& frame : frames) {
     frame.file = static_cast<NameId>(in.number_below(into.names.size(), "the file of a frame"));
     frame.function = static_cast<NameId>(in.number_below(into.names.size(), "the function of a frame"));
@@ -99,7 +107,9 @@ void decode_stacks(ByteReader& in, Recording& into) {
   require_next(in, stacks.size(), "stacks");
   std::vector<std::uint32_t> offsets, frame_ids;
   for (std::size_t n = in.count(); n > 0; --n) {
-    for (std::size_t depth = in.count(); depth > 0; --depth) {
+    const std::size_t frames = in.count();
+    in.room_for<std::uint32_t>(frames + 1);
+    for (std::size_t depth = frames; depth > 0; --depth) {
       frame_ids.push_back(static_cast<std::uint32_t>(in.number_below(stacks.frames.size(), "a frame")));
     }
     offsets.push_back(static_cast<std::uint32_t>(stacks.frame_ids.size() + frame_ids.size()));
@@ -143,7 +153,9 @@ void encode_tags(std::span<const MemoryTag> tags, ByteWriter& out) {
 }
 
 void decode_tags(ByteReader& in, Recording& into) {
-  std::vector<MemoryTag> tags(in.count());
+  const std::size_t count = in.count();
+  in.room_for<MemoryTag>(count);
+  std::vector<MemoryTag> tags(count);
   for (MemoryTag& tag : tags) {
     tag.time_ns = in.signed_number();
     tag.address = in.number();
@@ -162,7 +174,9 @@ void encode_steps(std::span<const StepMark> steps, ByteWriter& out) {
 }
 
 void decode_steps(ByteReader& in, Recording& into) {
-  std::vector<StepMark> steps(in.count());
+  const std::size_t count = in.count();
+  in.room_for<StepMark>(count);
+  std::vector<StepMark> steps(count);
   for (StepMark& mark : steps) {
     mark.time_ns = in.signed_number();
     mark.step = in.signed_number();
@@ -181,7 +195,9 @@ void encode_patches(std::span<const PatchedEnd> patches, ByteWriter& out) {
 }
 
 std::vector<PatchedEnd> decode_patches(ByteReader& in) {
-  std::vector<PatchedEnd> patches(in.count());
+  const std::size_t count = in.count();
+  in.room_for<PatchedEnd>(count);
+  std::vector<PatchedEnd> patches(count);
   for (PatchedEnd& patch : patches) {
     patch.track = static_cast<TrackId>(in.number_below(kIds, "a track"));
     patch.ordinal = in.number();

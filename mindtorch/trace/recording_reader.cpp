@@ -9,7 +9,8 @@
 
 namespace mindtorch::trace {
 
-RecordingReader::RecordingReader(std::string_view bytes, std::string path) : path_(std::move(path)), chunks_(bytes, path_) {}
+RecordingReader::RecordingReader(std::string_view bytes, std::string path, std::uint64_t max_memory)
+    : path_(std::move(path)), budget_(max_memory), chunks_(bytes, path_, &budget_) {}
 
 LoadResult RecordingReader::read() {
   read_chunks();
@@ -43,7 +44,7 @@ void RecordingReader::read_chunks() {
 }
 
 void RecordingReader::take(const Chunk& chunk) {
-  ByteReader in(chunk.payload);
+  ByteReader in(chunk.payload, &budget_);
   switch (chunk.type) {
     case kNamesChunk: decode_names(in, recording_); break;
     case kTrackChunk: decode_track(in, recording_); break;
@@ -106,8 +107,9 @@ void RecordingReader::map_ticks() {
       events.duration_ns[row] = std::max<std::int64_t>(0, end - events.start_ns[row]);
     }
   }
-  for (const auto& [first, last] : ticked_memory_)
-    std::for_each(&recording_.memory.time_ns[first], recording_.memory.time_ns.data() + last, to_ns);
+  for (const auto& [first, last] : ticked_memory_) {
+    for (std::size_t i = first; i < last; ++i) to_ns(recording_.memory.time_ns[i]);
+  }
   for (const auto& [first, last] : ticked_tags_) {
     for (std::size_t i = first; i < last; ++i) to_ns(recording_.memory_tags[i].time_ns);
   }
@@ -162,15 +164,19 @@ void RecordingReader::look_behind_damage(std::map<TrackId, std::uint64_t>& told)
     const PieceExtent piece = decode_extent(in);
     told[piece.track] = std::max(told[piece.track], piece.events);
   };
-  do {
-    while (const std::optional<Chunk> chunk = chunks_.next()) {
-      try {
-        look(*chunk);
-      } catch (const Malformed&) {
-        // Then it tells nothing.
+  try {
+    do {
+      while (const std::optional<Chunk> chunk = chunks_.next()) {
+        try {
+          look(*chunk);
+        } catch (const Malformed&) {
+          // Then the chunk says nothing about its events.
+        }
       }
-    }
-  } while (chunks_.skip_damaged());
+    } while (chunks_.skip_damaged());
+  } catch (const BudgetExceeded&) {
+    // What is behind the damage is counted as far as memory goes.
+  }
 }
 
 void RecordingReader::count_damage() {

@@ -21,8 +21,10 @@ namespace mindtorch::trace {
 class RecordingReader {
  public:
   // Throws InvalidArgument if it is not a recording file or of a newer major version; `path` is for messages.
-  RecordingReader(std::string_view bytes, std::string path);
+  RecordingReader(std::string_view bytes, std::string path, std::uint64_t max_memory = MemoryBudget::kUnlimited);
+  // Throws BudgetExceeded if it would take more than max_memory bytes.
   LoadResult read();
+  std::uint64_t offset() const { return chunks_.offset(); }  // how far it got
 
  private:
   // Rows whose times are still ticks.
@@ -45,6 +47,7 @@ class RecordingReader {
   void put_in_order();
 
   std::string path_;
+  MemoryBudget budget_;
   ChunkReader chunks_;
   PieceCodec codec_;
   LoadResult result_;

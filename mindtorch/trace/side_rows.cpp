@@ -75,7 +75,10 @@ struct Dictionary {
     const std::size_t rows = in.count();
     for (std::size_t r = 0; r < rows; ++r) {
       const std::size_t first = offsets.back();
-      values.resize(first + in.count());
+      const std::size_t length = in.count();
+      in.room_for<T>(length);
+      in.room_for<std::size_t>(1);
+      values.resize(first + length);
       for (std::size_t i = first; i < values.size(); ++i) decode_value(in, values[i]);
       const std::string_view fault = fault_of(std::span<const T>(values).subspan(first), known);
       if (!fault.empty()) throw Malformed(fmt::format("side data is malformed: {}", fault));
@@ -84,6 +87,11 @@ struct Dictionary {
   }
   std::size_t size() const { return offsets.size() - 1; }
   std::span<const T> row(std::size_t k) const { return std::span(values).subspan(offsets[k], offsets[k + 1] - offsets[k]); }
+};
+
+// What a row takes besides its values: event, offset, code.
+struct SideRowRoom {
+  std::array<std::uint64_t, 3> words;
 };
 
 // Row codes become indices of distinct rows.
@@ -153,7 +161,12 @@ void decode_rows(ByteReader& in, ColumnCodec& columns, EventIndex first_event, s
     event += static_cast<std::size_t>(gap);
     table.events.push_back(first_event + static_cast<EventIndex>(event++));
   }
-  for (const std::uint32_t row : resolve(columns.decode(count, in), dictionary)) {
+  in.room_for<SideRowRoom>(count);
+  const std::vector<std::uint32_t> distinct_rows = resolve(columns.decode(count, in), dictionary);
+  std::size_t values = 0;
+  for (const std::uint32_t row : distinct_rows) values += dictionary.row(row).size();
+  in.room_for<T>(values);
+  for (const std::uint32_t row : distinct_rows) {
     table.values.insert(table.values.end(), dictionary.row(row).begin(), dictionary.row(row).end());
     table.offsets.push_back(table.values.size());
   }

@@ -55,6 +55,7 @@ ClockInfo decode_clock_info(ByteReader& in) {
   clock.start_ns = in.signed_number();
   clock.end_ns = in.signed_number();
   for (std::size_t n = in.count(); n > 0; --n) {
+    in.room_for<ClockDomain>(1);
     ClockDomain& domain = clock.domains.emplace_back();
     domain.name = in.text();
     domain.ticks_per_second = in.real();
@@ -77,6 +78,7 @@ void encode_losses(const std::vector<Loss>& losses, ByteWriter& out) {
 std::vector<Loss> decode_losses(ByteReader& in) {
   std::vector<Loss> losses;
   for (std::size_t n = in.count(); n > 0; --n) {
+    in.room_for<Loss>(1);
     Loss& loss = losses.emplace_back();
     loss.reason = static_cast<LossReason>(in.u8());
     loss.count = in.number();
@@ -89,6 +91,7 @@ std::vector<Loss> decode_losses(ByteReader& in) {
 std::vector<MemoryBaseline> decode_baselines(ByteReader& in) {
   std::vector<MemoryBaseline> baselines;
   for (std::size_t n = in.count(); n > 0; --n) {
+    in.room_for<MemoryBaseline>(1);
     const Device device = decode_device(in);
     const std::int64_t allocated = in.signed_number();
     baselines.push_back({device, allocated, in.signed_number()});
@@ -99,6 +102,7 @@ std::vector<MemoryBaseline> decode_baselines(ByteReader& in) {
 std::map<std::string, std::string> decode_metadata(ByteReader& in) {
   std::map<std::string, std::string> metadata;
   for (std::size_t n = in.count(); n > 0; --n) {
+    in.room_for<std::pair<std::string, std::string>>(1);
     std::string key(in.text());
     std::string value(in.text());
     if (!is_json(value)) throw Malformed("metadata is not JSON");

@@ -97,7 +97,7 @@ TEST(File, RowsTooLongForOneChunkAreSpreadOverSeveral) {
     builder.set_inputs(builder.add_event({.name = "op", .track = track, .start_ns = i}), inputs);
   }
   const Recording recording = builder.finish();
-  EXPECT_EQ(load_recording_bytes(bytes_of(recording), "test").recording, recording);
+  EXPECT_EQ(load_recording_bytes(bytes_of(recording), "test", {.max_memory = kUnlimitedMemory}).recording, recording);
 }
 
 TEST(File, NamesOfMegabytesAndOfAnyBytesComeBackExactly) {

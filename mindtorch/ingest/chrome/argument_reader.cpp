@@ -151,10 +151,10 @@ error_code ArgumentReader::read(simdjson::ondemand::object args, ParsedArguments
       case Key::kSequence: set_integer(token(), out.sequence); break;
       case Key::kReserved: set_integer(token(), out.total_reserved); break;
       case Key::kAllocated: set_integer(token(), out.total_allocated); break;
-      case Key::kDims: error = read_extents(field.value(), out.inputs, &trace::Input::sizes); break;
-      case Key::kStrides: error = read_extents(field.value(), out.inputs, &trace::Input::strides); break;
-      case Key::kTypes: error = read_texts(field.value(), out.inputs, &ParsedInput::type); break;
-      case Key::kConcrete: error = read_texts(field.value(), out.inputs, &ParsedInput::concrete); break;
+      case Key::kDims: error = read_extents(field.value(), {out.inputs, out.memory}, &trace::Input::sizes); break;
+      case Key::kStrides: error = read_extents(field.value(), {out.inputs, out.memory}, &trace::Input::strides); break;
+      case Key::kTypes: error = read_texts(field.value(), {out.inputs, out.memory}, &ParsedInput::type); break;
+      case Key::kConcrete: error = read_texts(field.value(), {out.inputs, out.memory}, &ParsedInput::concrete); break;
       case Key::kStack:
       case Key::kCallStack: error = read_stack(field.value(), out); break;
     }
@@ -169,6 +169,7 @@ error_code ArgumentReader::read_stack(Value value, ParsedArguments& out) {
   if (value.get_string().get(joined) == simdjson::SUCCESS) {
     while (!joined.empty()) {
       const std::size_t end = std::min(joined.find(';'), joined.size());
+      out.memory.take_for<trace::Frame>(1);
       out.stack.push_back(frame_of(joined.substr(0, end)));
       joined.remove_prefix(std::min(joined.size(), end + 1));
     }
@@ -177,6 +178,7 @@ error_code ArgumentReader::read_stack(Value value, ParsedArguments& out) {
   return for_each_item(value, [&](Value item, std::size_t) {
     std::string_view text;
     const error_code error = item.get_string().get(text);
+    out.memory.take_for<trace::Frame>(1);
     if (error == simdjson::SUCCESS) out.stack.push_back(frame_of(text));
     return error == simdjson::INCORRECT_TYPE ? simdjson::SUCCESS : error;
   });
@@ -185,6 +187,7 @@ error_code ArgumentReader::read_stack(Value value, ParsedArguments& out) {
 trace::Frame ArgumentReader::frame_of(std::string_view text) {
   const auto [at, is_new] = frames_.try_emplace(std::string(text));
   if (is_new) {
+    frame_bytes_ += text.size();
     const FrameText frame = split_frame(text);
     at->second = {cache_.intern(names_, frame.file), cache_.intern(names_, frame.function), frame.line};
   }
@@ -224,6 +227,7 @@ error_code ArgumentReader::read_attribute(simdjson::ondemand::field field, std::
   } else {
     return simdjson::SUCCESS;  // null says nothing
   }
+  out.memory.take_for<Attribute>(1);
   out.attributes.push_back(attribute);
   return simdjson::SUCCESS;
 }

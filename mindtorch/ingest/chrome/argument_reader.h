@@ -12,6 +12,7 @@
 #include "mindtorch/ingest/chrome/input_reader.h"
 #include "mindtorch/ingest/chrome/name_cache.h"
 #include "mindtorch/trace/event.h"
+#include "mindtorch/trace/memory_budget.h"
 
 namespace mindtorch::ingest::chrome {
 
@@ -35,8 +36,10 @@ struct ParsedArguments : ArgumentValues {
   std::vector<ParsedInput> inputs;
   std::vector<trace::Frame> stack;  // innermost first
   std::vector<trace::Attribute> attributes;
+  trace::MemoryBudget memory;  // of this one event: three bytes of text can stand for an input
 
   void clear() {
+    memory.give_back_all();
     static_cast<ArgumentValues&>(*this) = {};
     inputs.clear();
     stack.clear();
@@ -49,13 +52,17 @@ class ArgumentReader {
   // Texts are interned into `names`.
   ArgumentReader(std::vector<std::string>& names, NameCache& cache) : names_(names), cache_(cache) {}
 
+  // Throws trace::BudgetExceeded if the arguments take more than out.memory.
   simdjson::error_code read(simdjson::ondemand::object args, ParsedArguments& out);
+  // Bytes that what is remembered between events takes, at most.
+  std::uint64_t memory() const { return frames_.size() * kFrameEntry + 2 * frame_bytes_; }
 
   // What the parsed inputs say, as a Recording holds it.
   std::vector<trace::Input> resolve_inputs(std::vector<ParsedInput>& parsed) { return chrome::resolve_inputs(parsed, names_, cache_); }
 
  private:
   using Value = simdjson::ondemand::value;
+  static constexpr std::uint64_t kFrameEntry = 128;
 
   simdjson::error_code read_stack(Value value, ParsedArguments& out);
   simdjson::error_code read_attribute(simdjson::ondemand::field field, std::string_view key, ParsedArguments& out);
@@ -64,6 +71,7 @@ class ArgumentReader {
   std::vector<std::string>& names_;
   NameCache& cache_;
   std::unordered_map<std::string, trace::Frame> frames_;
+  std::uint64_t frame_bytes_ = 0;
 };
 
 }  // namespace mindtorch::ingest::chrome

@@ -1,104 +1,24 @@
-// Reads a Chrome trace: cut, parse side by side, put together.
+// Reads a Chrome trace: text, events, Recording.
 #include "mindtorch/ingest/chrome/chrome_reader.h"
 
 #include <algorithm>
-#include <exception>
 #include <iterator>
-#include <thread>
 #include <vector>
 
 #include "mindtorch/base/error.h"
-#include "mindtorch/base/text.h"
-#include "mindtorch/ingest/chrome/part_reader.h"
+#include "mindtorch/ingest/chrome/text_reading.h"
 #include "mindtorch/ingest/chrome/trace_assembly.h"
-#include "mindtorch/ingest/chrome/trace_part.h"
-#include "mindtorch/ingest/chrome/trace_text.h"
+#include "mindtorch/ingest/gzip_text.h"
+#include "mindtorch/ingest/mapped_file.h"
+#include "mindtorch/ingest/read_limits.h"
+#include "mindtorch/trace/memory_budget.h"
 
 namespace mindtorch::ingest {
 namespace {
 
-using chrome::PartReader;
-using chrome::TextPiece;
 using chrome::TracePart;
 
-constexpr std::size_t kPieceSize = std::size_t{2} << 20;  // text and index of a piece stay in the cache
-constexpr std::size_t kMaxThreads = 8;
-
-// Consecutive pieces, parsed by one thread.
-TracePart read_share(std::span<const TextPiece> pieces, bool keep_flows) {
-  PartReader reader(keep_flows);
-  for (const TextPiece& piece : pieces) {
-    reader.read(piece);
-    if (reader.is_damaged()) break;
-  }
-  return reader.take();
-}
-
-std::vector<TracePart> read_side_by_side(std::span<const TextPiece> pieces, bool keep_flows) {
-  const std::size_t shares = std::min({pieces.size(), kMaxThreads, std::max<std::size_t>(1, std::thread::hardware_concurrency())});
-  std::vector<TracePart> parts(shares);
-  std::vector<std::exception_ptr> errors(shares);
-  const auto run = [&](std::size_t share) {
-    const std::size_t begin = share * pieces.size() / shares, end = (share + 1) * pieces.size() / shares;
-    try {
-      parts[share] = read_share(pieces.subspan(begin, end - begin), keep_flows);
-    } catch (...) {
-      errors[share] = std::current_exception();
-    }
-  };
-  std::vector<std::jthread> threads;
-  for (std::size_t share = 1; share < shares; ++share) threads.emplace_back(run, share);
-  run(0);
-  threads.clear();
-  for (const std::exception_ptr& error : errors) {
-    if (error) std::rethrow_exception(error);
-  }
-  return parts;
-}
-
-TracePart read_one(const TextPiece& piece, bool keep_flows) { return read_share({&piece, 1}, keep_flows); }
-
-// Some writers let bytes through that are no UTF-8, or raw control characters.
-std::string repaired(std::string_view text) {
-  std::string valid = valid_utf8(text);
-  for (char& c : valid) {
-    if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t') c = ' ';
-  }
-  return valid;
-}
-
-// Parses what can be parsed: a damaged piece is cut smaller, down to single events; an event that is damaged itself is left out and
-// counted.
-void read_around_damage(const TextPiece& piece, std::size_t size, bool keep_flows, TracePart& into) {
-  TracePart part = read_one(piece, keep_flows);
-  if (part.damage.empty()) return append_part(into, std::move(part));
-  const std::vector<TextPiece> smaller = chrome::cut_between_events(piece, size);
-  if (smaller.size() > 1 || size > 1) {
-    const std::size_t next_size = smaller.size() > 1 ? std::max<std::size_t>(1, size / 64) : 1;
-    for (const TextPiece& part_of_piece : smaller) read_around_damage(part_of_piece, next_size, keep_flows, into);
-    return;
-  }
-  ++part.skipped["damaged"];
-  into.damage = part.damage;
-  append_part(into, std::move(part));
-}
-
-TracePart read_parts(std::string_view text, bool keep_flows) {
-  const TextPiece whole{"", text, ""};
-  const std::vector<TextPiece> pieces = chrome::cut_between_events(whole, kPieceSize);
-  std::vector<TracePart> parts = read_side_by_side(pieces, keep_flows);
-  if (std::ranges::all_of(parts, [](const TracePart& part) { return part.damage.empty(); })) {
-    for (std::size_t i = 1; i < parts.size(); ++i) append_part(parts[0], std::move(parts[i]));
-    return std::move(parts[0]);
-  }
-  // A wrong guess where to cut, or really damaged.
-  if (TracePart part = read_one(whole, keep_flows); part.damage.empty()) return part;
-  const std::string valid = repaired(text);
-  if (TracePart part = read_one({"", valid, ""}, keep_flows); part.damage.empty()) return part;
-  TracePart part;
-  read_around_damage({"", valid, ""}, kPieceSize, keep_flows, part);
-  return part;
-}
+constexpr std::string_view kWhere = "ingest.read_chrome_trace";
 
 FlowEnds match_flows(std::vector<std::uint64_t>& starts, std::vector<std::uint64_t>& ends) {
   std::ranges::sort(starts);
@@ -110,26 +30,70 @@ FlowEnds match_flows(std::vector<std::uint64_t>& starts, std::vector<std::uint64
   return {starts.size(), ends.size(), starts_alone, alone.size() - starts_alone};
 }
 
-}  // namespace
-
-ChromeReadResult read_chrome_trace(const std::string& path, const ChromeReadOptions& options) {
-  const chrome::TraceText text(path);
-  const std::size_t first = text.view().find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos || (text.view()[first] != '{' && text.view()[first] != '[')) {
-    throw_error<InvalidArgument>("ingest.read_chrome_trace", "'{}' is not a Chrome trace: it starts with neither '{{' nor '['", path);
+void require_json(std::string_view beginning, const std::string& path) {
+  const std::size_t first = beginning.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || (beginning[first] != '{' && beginning[first] != '[')) {
+    throw_error<InvalidArgument>(kWhere, "'{}' is not a Chrome trace: it starts with neither '{{' nor '['", path);
   }
-  TracePart part = read_parts(text.view(), options.check_flows);
+}
+
+// Decompresses only what may be a trace: the beginning of a gzip of something else is enough to refuse it.
+GzipText decompress(std::string_view bytes, const std::string& path, trace::MemoryBudget& budget) {
+  constexpr std::size_t kBeginning = std::size_t{64} << 10;
+  if (const std::string beginning = gzip_beginning(bytes, kBeginning); beginning.find_first_not_of(" \t\r\n") != std::string::npos) {
+    require_json(beginning, path);
+  }
+  return decompress_gzip(bytes, 0, budget);
+}
+
+void add_damage(ChromeReadResult& result, const std::string& what) { result.damage = result.damage ? *result.damage + "; " + what : what; }
+
+ChromeReadResult read_json(std::string_view text, bool check_flows, trace::MemoryBudget& budget) {
+  TracePart part = chrome::read_text(text, {check_flows, budget.left()});
   ChromeReadResult result;
   result.elements = part.elements;
   result.skipped = part.skipped;
   result.flows = match_flows(part.flow_starts, part.flow_ends);
   if (!part.damage.empty()) {
-    result.damage =
-        fmt::format("{} of {} events cannot be read: {}", part.skipped["damaged"], part.elements + part.skipped["damaged"], part.damage);
+    const std::uint64_t damaged = result.skipped["damaged"];
+    add_damage(result, fmt::format("{} of {} events cannot be read: {}", damaged, part.elements + damaged, part.damage));
   }
-  result.recording = chrome::assemble(std::move(part));
-  if (result.damage) result.recording.losses.push_back({trace::LossReason::kDamagedFile, result.skipped["damaged"], path, *result.damage});
+  result.recording = chrome::assemble(std::move(part), budget);
   return result;
+}
+
+ChromeReadResult read_within(std::string_view bytes, const std::string& path, bool check_flows, trace::MemoryBudget& budget) {
+  GzipText unzipped;
+  if (is_gzip(bytes)) unzipped = decompress(bytes, path, budget);
+  const std::string_view text = is_gzip(bytes) ? unzipped.view() : bytes;
+  require_json(text, path);
+  ChromeReadResult result = read_json(text, check_flows, budget);
+  if (unzipped.damage) add_damage(result, *unzipped.damage + "; what follows is lost");
+  if (result.damage) {
+    const std::uint64_t lost = std::max<std::uint64_t>(1, result.skipped["damaged"]);
+    result.recording.losses.push_back({trace::LossReason::kDamagedFile, lost, path, *result.damage});
+  }
+  return result;
+}
+
+}  // namespace
+
+ChromeReadResult read_chrome_trace(const std::string& path, const ReadOptions& options) {
+  const MappedFile file(kWhere, path);
+  return read_chrome_bytes(file.bytes(), path, options);
+}
+
+ChromeReadResult read_chrome_bytes(std::string_view bytes, const std::string& path, const ReadOptions& options) {
+  const std::uint64_t limit = memory_limit(options, bytes.size(), is_gzip(bytes) ? FileKind::kCompressed : FileKind::kPlain);
+  trace::MemoryBudget budget(limit);
+  return naming_file(kWhere, path, [&] {
+    try {
+      budget.take(bytes.size());
+      return read_within(bytes, path, options.check_flows, budget);
+    } catch (const trace::BudgetExceeded&) {
+      throw_needs_memory(kWhere, path, limit);
+    }
+  });
 }
 
 }  // namespace mindtorch::ingest

@@ -5,15 +5,13 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "mindtorch/base/export.h"
+#include "mindtorch/ingest/read_options.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::ingest {
-
-struct ChromeReadOptions {
-  bool check_flows = false;  // count arrows that lack an end; costs a sort of all arrows
-};
 
 struct FlowEnds {
   std::uint64_t starts = 0, ends = 0;
@@ -33,6 +31,9 @@ struct ChromeReadResult {
 // Plain or gzip, the object form or a bare list of events. As faithful as the format allows: what this library wrote comes back whole,
 // torch's arguments become inputs, stacks, links and memory reports, arguments nobody knows become attributes. Uses all cores for large
 // files. Throws IoError if the file cannot be read, InvalidArgument if it does not start like a Chrome trace.
-MINDTORCH_EXPORT ChromeReadResult read_chrome_trace(const std::string& path, const ChromeReadOptions& options = {});
+MINDTORCH_EXPORT ChromeReadResult read_chrome_trace(const std::string& path, const ReadOptions& options = {});
+
+// As read_chrome_trace(), for a file that is in memory already; `path` is for messages.
+MINDTORCH_EXPORT ChromeReadResult read_chrome_bytes(std::string_view bytes, const std::string& path, const ReadOptions& options = {});
 
 }  // namespace mindtorch::ingest

@@ -15,26 +15,49 @@ namespace {
 using simdjson::error_code;
 using trace::Input;
 
-ParsedInput& input_at(std::vector<ParsedInput>& inputs, std::size_t index) {
-  if (index >= inputs.size()) inputs.resize(index + 1);
-  return inputs[index];
+ParsedInput& input_at(InputSink sink, std::size_t index) {
+  if (index >= sink.inputs.size()) {
+    sink.memory.take_for<ParsedInput>(1);
+    sink.inputs.resize(index + 1);
+  }
+  return sink.inputs[index];
 }
 
 using Extents = std::vector<std::int64_t> Input::*;
 
-// [2, 3] of a tensor, [[2, 3], [4]] of a tensor list. What is neither is left out.
-error_code read_extents_of(simdjson::ondemand::array list, Input& input, Extents extents) {
+void add_extent(simdjson::ondemand::value value, Input& input, Extents extents, trace::MemoryBudget& memory) {
+  const auto number = parse_integer(trimmed(value.raw_json_token()));
+  if (!number) return;
+  memory.take_for<std::int64_t>(1);
+  (input.*extents).push_back(*number);
+}
+
+// [2, 3] of a tensor.
+error_code read_tensor(simdjson::ondemand::array list, Input& tensor, Extents extents, trace::MemoryBudget& memory) {
+  tensor.kind = Input::Kind::kTensor;
+  for (auto item : list) {
+    simdjson::ondemand::value value;
+    if (const error_code error = std::move(item).get(value)) return error;
+    add_extent(value, tensor, extents, memory);
+  }
+  return simdjson::SUCCESS;
+}
+
+// [2, 3] of a tensor, [[2, 3], [4]] of a tensor list. What is neither is left out, lists that nest deeper too.
+error_code read_extents_of(simdjson::ondemand::array list, Input& input, Extents extents, trace::MemoryBudget& memory) {
   std::size_t index = 0;
   for (auto item : list) {
     simdjson::ondemand::value value;
     if (const error_code error = std::move(item).get(value)) return error;
     simdjson::ondemand::array inner;
     if (value.get_array().get(inner) == simdjson::SUCCESS) {
-      if (index >= input.list.size()) input.list.resize(index + 1);
-      input.list[index].kind = Input::Kind::kTensor;
-      if (const error_code error = read_extents_of(inner, input.list[index], extents)) return error;
-    } else if (const auto number = parse_integer(trimmed(value.raw_json_token()))) {
-      (input.*extents).push_back(*number);
+      if (index >= input.list.size()) {
+        memory.take_for<Input>(index + 1 - input.list.size());
+        input.list.resize(index + 1);
+      }
+      if (const error_code error = read_tensor(inner, input.list[index], extents, memory)) return error;
+    } else {
+      add_extent(value, input, extents, memory);
     }
     ++index;
   }
@@ -125,17 +148,18 @@ void resolve(ParsedInput& parsed, std::vector<std::string>& names, NameCache& ca
 
 }  // namespace
 
-error_code read_extents(simdjson::ondemand::value value, std::vector<ParsedInput>& inputs, Extents extents) {
+error_code read_extents(simdjson::ondemand::value value, InputSink sink, Extents extents) {
   return for_each_item(value, [&](simdjson::ondemand::value item, std::size_t index) {
-    ParsedInput& input = input_at(inputs, index);
+    ParsedInput& input = input_at(sink, index);
     simdjson::ondemand::array list;
-    return item.get_array().get(list) == simdjson::SUCCESS ? read_extents_of(list, input.input, extents) : simdjson::SUCCESS;
+    if (item.get_array().get(list) != simdjson::SUCCESS) return simdjson::SUCCESS;
+    return read_extents_of(list, input.input, extents, sink.memory);
   });
 }
 
-error_code read_texts(simdjson::ondemand::value value, std::vector<ParsedInput>& inputs, std::string_view ParsedInput::*text) {
+error_code read_texts(simdjson::ondemand::value value, InputSink sink, std::string_view ParsedInput::*text) {
   return for_each_item(value, [&](simdjson::ondemand::value item, std::size_t index) {
-    ParsedInput& input = input_at(inputs, index);
+    ParsedInput& input = input_at(sink, index);
     std::string_view inside;
     const error_code error = item.get_string().get(inside);
     if (error == simdjson::SUCCESS) input.*text = inside;

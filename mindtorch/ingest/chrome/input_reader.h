@@ -10,6 +10,7 @@
 
 #include "mindtorch/ingest/chrome/name_cache.h"
 #include "mindtorch/trace/event.h"
+#include "mindtorch/trace/memory_budget.h"
 
 namespace mindtorch::ingest::chrome {
 
@@ -20,11 +21,16 @@ struct ParsedInput {
   std::string_view concrete;  // the value, "" if it has none; valid until the next piece is parsed
 };
 
-// Sizes or strides of each argument. What is not as torch writes it is left out.
-simdjson::error_code read_extents(simdjson::ondemand::value value, std::vector<ParsedInput>& inputs,
-                                  std::vector<std::int64_t> trace::Input::*extents);
+// Where inputs go, and the memory they may take.
+struct InputSink {
+  std::vector<ParsedInput>& inputs;
+  trace::MemoryBudget& memory;
+};
+
+// Sizes or strides of each argument. What is not as torch writes it is left out. Throws trace::BudgetExceeded.
+simdjson::error_code read_extents(simdjson::ondemand::value value, InputSink sink, std::vector<std::int64_t> trace::Input::*extents);
 // Type or value of each argument.
-simdjson::error_code read_texts(simdjson::ondemand::value value, std::vector<ParsedInput>& inputs, std::string_view ParsedInput::*text);
+simdjson::error_code read_texts(simdjson::ondemand::value value, InputSink sink, std::string_view ParsedInput::*text);
 
 // What all four say together. Texts are interned into `names`.
 std::vector<trace::Input> resolve_inputs(std::vector<ParsedInput>& parsed, std::vector<std::string>& names, NameCache& cache);

@@ -23,18 +23,27 @@ class NameCache {
         hash_of(token), [&](std::uint32_t id) { return tokens_[id] == token; },
         [&] {
           tokens_.emplace_back(token);
-          ids_.push_back(interner_.intern(names, text()));
+          text_bytes_ += token.size();
+          ids_.push_back(intern(names, text()));
           return static_cast<std::uint32_t>(tokens_.size() - 1);
         });
     return ids_[entry];
   }
-  trace::NameId intern(std::vector<std::string>& names, std::string_view text) { return interner_.intern(names, text); }
+  trace::NameId intern(std::vector<std::string>& names, std::string_view text) {
+    const std::size_t known = names.size();
+    const trace::NameId id = interner_.intern(names, text);
+    if (names.size() > known) text_bytes_ += text.size();
+    return id;
+  }
+  // Bytes of the texts, here and in the names.
+  std::uint64_t memory() const { return 2 * text_bytes_; }
 
  private:
   trace::IdTable table_;
   trace::NameInterner interner_;
   std::vector<std::string> tokens_;
   std::vector<trace::NameId> ids_;
+  std::uint64_t text_bytes_ = 0;
 };
 
 }  // namespace mindtorch::ingest::chrome

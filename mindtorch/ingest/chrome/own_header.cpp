@@ -38,12 +38,20 @@ trace::Device device(simdjson::simdjson_result<element> type, simdjson::simdjson
   return {static_cast<trace::DeviceType>(integer(type)), static_cast<std::uint8_t>(integer(index))};
 }
 
-// Calls take(item) for each item of a list that may be missing.
-template <class Take>
-void for_each(simdjson::simdjson_result<element> list, Take take) {
+// Appends make(item) for each item of a list that may be missing.
+template <class T, class Make>
+void append_all(simdjson::simdjson_result<element> list, std::vector<T>& into, trace::MemoryBudget& budget, Make make) {
   simdjson::dom::array items;
   if (list.get_array().get(items) != simdjson::SUCCESS) return;
-  for (const element item : items) take(item);
+  for (const element item : items) {
+    budget.take_for<T>(1);
+    into.push_back(make(item));
+  }
+}
+
+trace::MemoryCategory memory_category(simdjson::simdjson_result<element> value) {
+  const std::int64_t number = integer(value);
+  return number >= 0 && number < trace::kMemoryCategories ? static_cast<trace::MemoryCategory>(number) : trace::MemoryCategory::kUnknown;
 }
 
 trace::LossReason loss_reason(std::string_view name) {
@@ -72,7 +80,9 @@ std::string json_string_text(std::string_view token) {
   return text(parser.parse(token.data(), token.size()));
 }
 
-std::optional<OwnHeader> read_own_header(std::string_view json, trace::Recording& recording) {
+std::optional<OwnHeader> read_own_header(std::string_view json, trace::Recording& recording, trace::MemoryBudget& budget) {
+  constexpr std::uint64_t kParserBytes = 16;  // for each byte of text
+  budget.take(kParserBytes * json.size());
   simdjson::dom::parser parser;
   element top;
   if (parser.parse(json.data(), json.size()).get(top) != simdjson::SUCCESS || integer(top[own::kVersion]) != own::kCurrentVersion)
@@ -82,26 +92,26 @@ std::optional<OwnHeader> read_own_header(std::string_view json, trace::Recording
   recording.clock.base_unix_ns = integer(top[own::kTimelineZero]);
   recording.clock.start_ns = integer(top[own::kWindow].at(0));
   recording.clock.end_ns = integer(top[own::kWindow].at(1));
-  for_each(top[own::kActivities], [&](element type) {
-    recording.options.activities.push_back(static_cast<trace::DeviceType>(integer(simdjson::simdjson_result<element>(element(type)))));
+  const auto read = [&](std::string_view key, auto& into, auto make) { append_all(top[key], into, budget, make); };
+  read(own::kActivities, recording.options.activities,
+       [](element type) { return static_cast<trace::DeviceType>(integer(simdjson::simdjson_result<element>(element(type)))); });
+  read(own::kLosses, recording.losses, [](element loss) {
+    return trace::Loss{loss_reason(text(loss["reason"])), natural(loss["count"]), text(loss["where"]), text(loss["detail"])};
   });
-  for_each(top[own::kLosses], [&](element loss) {
-    recording.losses.push_back({loss_reason(text(loss["reason"])), natural(loss["count"]), text(loss["where"]), text(loss["detail"])});
-  });
-  for_each(top[own::kClocks], [&](element clock) {
+  read(own::kClocks, recording.clock.domains, [](element clock) {
     double ticks = 1e9;
     if (clock[own::clock::kTicksPerSecond].get_double().get(ticks) != simdjson::SUCCESS) ticks = 1e9;
-    recording.clock.domains.push_back(
-        {text(clock[own::clock::kName]), ticks, integer(clock[own::clock::kErrorBound]), natural(clock[own::clock::kSamples])});
+    return trace::ClockDomain{text(clock[own::clock::kName]), ticks, integer(clock[own::clock::kErrorBound]),
+                              natural(clock[own::clock::kSamples])};
   });
-  for_each(top[own::kSteps], [&](element mark) { recording.steps.push_back({integer(mark.at(0)), integer(mark.at(1))}); });
-  for_each(top[own::kMemoryBaselines], [&](element entry) {
-    recording.memory_baselines.push_back({device(entry.at(0), entry.at(1)), integer(entry.at(2)), integer(entry.at(3))});
+  read(own::kSteps, recording.steps, [](element mark) { return trace::StepMark{integer(mark.at(0)), integer(mark.at(1))}; });
+  read(own::kMemoryBaselines, recording.memory_baselines, [](element entry) {
+    return trace::MemoryBaseline{device(entry.at(0), entry.at(1)), integer(entry.at(2)), integer(entry.at(3))};
   });
-  for_each(top[own::kMemoryTags], [&](element tag) {
-    recording.memory_tags.push_back({integer(tag.at(0)), natural(tag.at(1)), static_cast<trace::MemoryCategory>(integer(tag.at(2)))});
+  read(own::kMemoryTags, recording.memory_tags, [](element tag) {
+    return trace::MemoryTag{integer(tag.at(0)), natural(tag.at(1)), memory_category(tag.at(2))};
   });
-  for_each(top[own::kRows], [&](element row) { header.rows.push_back(row_and_track(row)); });
+  read(own::kRows, header.rows, row_and_track);
   return header;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mindtorch/ingest/chrome/trace_part.h"
+#include "mindtorch/trace/memory_budget.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::ingest::chrome {
@@ -21,7 +22,7 @@ struct OwnHeader {
 std::string json_string_text(std::string_view token);
 
 // Fills what the header says into `recording` (clock, losses, steps, memory baselines and tags, activities). Empty if it is not a header of
-// a version this library knows.
-std::optional<OwnHeader> read_own_header(std::string_view json, trace::Recording& recording);
+// a version this library knows. Throws trace::BudgetExceeded.
+std::optional<OwnHeader> read_own_header(std::string_view json, trace::Recording& recording, trace::MemoryBudget& budget);
 
 }  // namespace mindtorch::ingest::chrome

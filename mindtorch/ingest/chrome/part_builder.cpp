@@ -2,6 +2,7 @@
 #include "mindtorch/ingest/chrome/part_builder.h"
 
 #include "mindtorch/ingest/chrome/raw_json.h"
+#include "mindtorch/trace/clock_mapping.h"
 #include "mindtorch/trace/inputs.h"
 #include "mindtorch/trace/text.h"
 
@@ -21,9 +22,16 @@ trace::Device device_from(std::int64_t type, std::int64_t index) {
   return {type == static_cast<int>(DeviceType::kNpu) ? DeviceType::kNpu : DeviceType::kCuda, device_index(index)};
 }
 
+// Times that are farther away than a timeline reaches are none: sums of two of them would overflow.
+std::optional<std::int64_t> parse_time(std::string_view token) {
+  const std::optional<std::int64_t> time = parse_micros(token);
+  return time && *time >= -trace::kFarthestNs && *time <= trace::kFarthestNs ? time : std::nullopt;
+}
+
 std::uint64_t link_of(EventKind kind, const ParsedArguments& arguments) {
   if (trace::is_launch_kind(kind) || trace::is_device_kind(kind)) return static_cast<std::uint64_t>(arguments.correlation);
-  if (arguments.sequence < 0) return 0;
+  constexpr std::int64_t kSequences = std::int64_t{1} << 39;  // that fit into a link
+  if (arguments.sequence < 0 || arguments.sequence >= kSequences) return 0;
   return trace::make_sequence_link(arguments.sequence, static_cast<std::uint32_t>(arguments.forward_thread));
 }
 
@@ -46,19 +54,19 @@ void PartBuilder::add(Element& element) {
 }
 
 const PartBuilder::Category& PartBuilder::category_of(std::string_view token) {
-  if (last_category_ < categories_.size() && categories_[last_category_].token == token) return categories_[last_category_];
-  for (last_category_ = 0; last_category_ < categories_.size(); ++last_category_) {
-    if (categories_[last_category_].token == token) return categories_[last_category_];
+  if (last_category_ != nullptr && last_category_->first == token) return last_category_->second;
+  const auto [at, is_new] = categories_.try_emplace(std::string(token));
+  if (is_new) {
+    const auto meaning = format::meaning_of_category(inside_quotes(token));
+    at->second.is_known = meaning.has_value();
+    if (meaning) at->second.meaning = *meaning;
   }
-  Category& category = categories_.emplace_back(Category{std::string(token)});
-  const auto meaning = format::meaning_of_category(inside_quotes(token));
-  category.is_known = meaning.has_value();
-  if (meaning) category.meaning = *meaning;
-  return category;
+  last_category_ = &*at;
+  return at->second;
 }
 
 void PartBuilder::add_complete(Element& element) {
-  const auto start = parse_micros(element.start), duration = parse_micros(element.duration);
+  const auto start = parse_time(element.start), duration = parse_time(element.duration);
   if (!start || !duration || *duration < 0) return skip(start ? "no duration" : "no time");
   const Category& category = category_of(element.category);
   if (!category.is_known && inside_quotes(element.category) == format::kSpanCategory) return skip("span of the trace");
@@ -66,7 +74,7 @@ void PartBuilder::add_complete(Element& element) {
 }
 
 void PartBuilder::add_instant(Element& element) {
-  const auto time = parse_micros(element.start);
+  const auto time = parse_time(element.start);
   if (!time) return skip("no time");
   const std::string& name = part_.recording.names[element.name];
   if (name == format::kMemoryName) return add_memory(element, *time);
@@ -150,9 +158,8 @@ void PartBuilder::add_flow(const Element& element, bool starts, bool ends) {
 RowId PartBuilder::row_of(const Element& element, bool is_device, std::int64_t stream) {
   const auto same = [&](const RowKey& key) { return key.tid == element.tid && key.pid == element.pid && key.is_device == is_device; };
   if (last_row_ >= part_.rows.size() || !same(part_.rows[last_row_])) {
-    const std::uint64_t hash = hash_of(element.tid) ^ (hash_of(element.pid) << 1 | std::uint64_t{is_device});
     last_row_ = rows_.find_or_add(
-        hash, [&](std::uint32_t id) { return same(part_.rows[id]); },
+        hash_of_row(element.pid, element.tid, is_device), [&](std::uint32_t id) { return same(part_.rows[id]); },
         [&] {
           part_.rows.push_back({std::string(element.pid), std::string(element.tid), is_device});
           part_.streams.push_back(-1);

@@ -3,6 +3,8 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "mindtorch/ingest/chrome/argument_reader.h"
@@ -33,6 +35,8 @@ class PartBuilder {
   PartBuilder& operator=(const PartBuilder&) = delete;
 
   TracePart& part() { return part_; }
+  // Bytes that all of it takes, at most.
+  std::uint64_t memory() const { return memory_of(part_) + names_.memory() + arguments_.memory(); }
   NameCache& names() { return names_; }
   ArgumentReader& arguments() { return arguments_; }
 
@@ -43,7 +47,6 @@ class PartBuilder {
  private:
   // What a category, as it stands in the text, means.
   struct Category {
-    std::string token;
     trace::chrome_format::CategoryMeaning meaning;
     bool is_known = false;
   };
@@ -65,8 +68,8 @@ class PartBuilder {
   trace::StackInterner stacks_;
   trace::IdTable rows_;
   RowId last_row_ = 0;
-  std::vector<Category> categories_;
-  std::size_t last_category_ = 0;
+  std::unordered_map<std::string, Category> categories_;
+  const std::pair<const std::string, Category>* last_category_ = nullptr;
 };
 
 }  // namespace mindtorch::ingest::chrome

@@ -17,22 +17,32 @@ namespace {
 namespace ondemand = simdjson::ondemand;
 using simdjson::error_code;
 
+constexpr std::size_t kPadding = 64;         // simdjson reads so far beyond the end of a text
+constexpr std::uint64_t kParserBytes = 8;    // for each byte of text: the buffer, the parser's index and its strings
+constexpr std::uint64_t kHeaderEntry = 160;  // of a map, besides its texts
+constexpr std::uint64_t kElementsBetweenChecks = 256;
+
 }  // namespace
 
 class PartReader::State {
  public:
-  explicit State(bool keep_flows) : builder_(keep_flows) {}
+  explicit State(const TextLimits& limits) : builder_(limits.keep_flows), max_memory_(limits.max_memory) {
+    // What one event may take while it is parsed.
+    element_.arguments.memory = trace::MemoryBudget(limits.max_memory / 4);
+  }
 
   void read_piece(const TextPiece& piece) {
     const std::size_t size = piece.prefix.size() + piece.text.size() + piece.suffix.size();
     if (buffer_size_ < size + kPadding) {
       buffer_size_ = size + size / 8 + kPadding;
+      check_memory();
       buffer_ = std::make_unique_for_overwrite<char[]>(buffer_size_);
     }
     char* at = buffer_.get();
     for (const std::string_view text : {piece.prefix, piece.text, piece.suffix}) at = std::copy(text.begin(), text.end(), at);
     std::memset(at, 0, kPadding);
     const error_code error = read_document({buffer_.get(), size});
+    check_memory();
     if (error != simdjson::SUCCESS) part().damage = simdjson::error_message(error);
   }
 
@@ -70,6 +80,8 @@ class PartReader::State {
     }
     std::string_view json;
     if (const error_code error = raw_text(value, json)) return error;
+    part().header_bytes += key.size() + json.size() + kHeaderEntry;
+    check_memory();
     part().header[std::string(key)] = json;
     return simdjson::SUCCESS;
   }
@@ -88,8 +100,13 @@ class PartReader::State {
       // Only whole elements count: a damaged one leaves nothing behind.
       ++part().elements;
       builder_.add(element_);
+      if (part().elements % kElementsBetweenChecks == 0) check_memory();
     }
     return simdjson::SUCCESS;
+  }
+
+  void check_memory() const {
+    if (builder_.memory() + kParserBytes * buffer_size_ > max_memory_) throw trace::BudgetExceeded();
   }
 
   error_code read_element(ondemand::object object) {
@@ -155,9 +172,10 @@ class PartReader::State {
   ondemand::parser parser_;
   std::unique_ptr<char[]> buffer_;
   std::size_t buffer_size_ = 0;
+  std::uint64_t max_memory_;
 };
 
-PartReader::PartReader(bool keep_flows) : state_(std::make_unique<State>(keep_flows)) {}
+PartReader::PartReader(const TextLimits& limits) : state_(std::make_unique<State>(limits)) {}
 PartReader::~PartReader() = default;
 void PartReader::read(const TextPiece& piece) { state_->read_piece(piece); }
 bool PartReader::is_damaged() const { return !state_->part().damage.empty(); }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string_view>
 
+#include "mindtorch/ingest/chrome/text_reading.h"
 #include "mindtorch/ingest/chrome/trace_part.h"
 #include "mindtorch/ingest/chrome/trace_text.h"
 
@@ -12,11 +13,11 @@ namespace mindtorch::ingest::chrome {
 // One thread's share of a trace: consecutive pieces.
 class PartReader {
  public:
-  // `keep_flows`: also collect the ends of arrows.
-  explicit PartReader(bool keep_flows);
+  explicit PartReader(const TextLimits& limits);
   ~PartReader();
 
   // Parses a piece (copied into a buffer of its own). Stops at the first damage, which the part then names.
+  // Throws trace::BudgetExceeded.
   void read(const TextPiece& piece);
   bool is_damaged() const;
 

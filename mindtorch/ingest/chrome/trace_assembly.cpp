@@ -5,11 +5,13 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "mindtorch/base/text.h"
 #include "mindtorch/ingest/chrome/own_header.h"
 #include "mindtorch/ingest/chrome/raw_json.h"
 #include "mindtorch/trace/chrome_format.h"
+#include "mindtorch/trace/clock_mapping.h"
 #include "mindtorch/trace/ordering.h"
 
 namespace mindtorch::ingest::chrome {
@@ -25,7 +27,7 @@ using trace::TrackId;
 
 class Assembly {
  public:
-  explicit Assembly(TracePart&& part) : part_(std::move(part)), recording_(part_.recording) {}
+  Assembly(TracePart&& part, trace::MemoryBudget& budget) : part_(std::move(part)), recording_(part_.recording), budget_(budget) {}
 
   Recording run() {
     read_header();
@@ -50,8 +52,9 @@ class Assembly {
       auto node = header.extract(std::string(name));
       return node.empty() ? std::string() : std::move(node.mapped());
     };
-    if (const std::string json = take(key::kOwn); !json.empty()) own_ = read_own_header(json, recording_);
-    base_ns_ = parse_integer(take(key::kBaseTime)).value_or(0);
+    if (const std::string json = take(key::kOwn); !json.empty()) own_ = read_own_header(json, recording_, budget_);
+    base_ns_ = within_reach(parse_integer(take(key::kBaseTime)).value_or(0));
+    if (own_) keep_times_within_reach();
     trace::RecordedOptions& options = recording_.options;
     options.shapes = take(key::kRecordShapes) == "1";
     options.stacks = take(key::kWithStack) == "1";
@@ -89,16 +92,22 @@ class Assembly {
 
   void make_tracks() {
     track_of_row_.resize(part_.rows.size());
-    if (own_) {
-      // Lanes repeat the track of their row.
-      for (const auto& [key, track] : own_->rows) {
-        if (std::ranges::find(recording_.tracks, track) == recording_.tracks.end()) recording_.tracks.push_back(track);
-      }
-    }
+    if (own_) add_own_tracks();
     const std::int64_t host_pid = first_host_pid();
     for (const auto& [is_device, row] : ranked_rows()) {
       const std::optional<TrackId> known = own_track(row);
       track_of_row_[row] = known ? *known : add_track(row, host_pid);
+    }
+  }
+
+  // Rows of lanes repeat the track of the row they belong to.
+  void add_own_tracks() {
+    std::map<std::tuple<Track::Kind, trace::Device, std::int64_t, std::int64_t, std::uint32_t, std::string_view>, TrackId> known;
+    for (const auto& [row, track] : own_->rows) {
+      const auto next = static_cast<TrackId>(recording_.tracks.size());
+      const auto [at, is_new] = known.try_emplace({track.kind, track.device, track.pid, track.id, track.number, track.name}, next);
+      if (is_new) recording_.tracks.push_back(track);
+      own_tracks_.try_emplace(row, at->second);
     }
   }
 
@@ -111,10 +120,8 @@ class Assembly {
   }
 
   std::optional<TrackId> own_track(RowId row) const {
-    if (!own_) return std::nullopt;
-    const auto at = std::ranges::find(own_->rows, part_.rows[row], &std::pair<RowKey, Track>::first);
-    if (at == own_->rows.end()) return std::nullopt;
-    return static_cast<TrackId>(std::ranges::find(recording_.tracks, at->second) - recording_.tracks.begin());
+    const auto at = own_tracks_.find(part_.rows[row]);
+    return at == own_tracks_.end() ? std::nullopt : std::optional(at->second);
   }
 
   std::int64_t first_host_pid() const {
@@ -161,13 +168,22 @@ class Assembly {
     trace::ClockInfo& clock = recording_.clock;
     if (!own_) clock.base_unix_ns = base_ns_ + first_time();
     const std::int64_t shift = base_ns_ - clock.base_unix_ns;
-    for (std::int64_t& time : recording_.events.start_ns) time += shift;
-    for (std::int64_t& time : recording_.memory.time_ns) time += shift;
+    for (std::int64_t& time : recording_.events.start_ns) time = within_reach(time + shift);
+    for (std::int64_t& time : recording_.memory.time_ns) time = within_reach(time + shift);
     if (own_) return;
     clock.start_ns = (part_.window_start_ns != TracePart::kNoTime ? part_.window_start_ns : first_time_) + shift;
     clock.end_ns = part_.window_end_ns != TracePart::kNoTime ? part_.window_end_ns + shift : clock.start_ns;
     for (EventIndex i = 0; i < recording_.events.size(); ++i) clock.end_ns = std::max(clock.end_ns, recording_.events.end_ns(i));
   }
+
+  // Times, clocks and the difference of two clocks can be added up without overflow.
+  void keep_times_within_reach() {
+    trace::ClockInfo& clock = recording_.clock;
+    for (std::int64_t* time : {&clock.base_unix_ns, &clock.start_ns, &clock.end_ns}) *time = within_reach(*time);
+    for (trace::StepMark& mark : recording_.steps) mark.time_ns = within_reach(mark.time_ns);
+    for (trace::MemoryTag& tag : recording_.memory_tags) tag.time_ns = within_reach(tag.time_ns);
+  }
+  static std::int64_t within_reach(std::int64_t time) { return std::clamp(time, -trace::kFarthestNs, trace::kFarthestNs); }
 
   std::int64_t first_time() {
     const auto& starts = recording_.events.start_ns;
@@ -219,14 +235,16 @@ class Assembly {
 
   TracePart part_;
   Recording& recording_;
+  trace::MemoryBudget& budget_;
   std::optional<OwnHeader> own_;
   std::int64_t base_ns_ = 0;
   std::int64_t first_time_ = 0;
   std::vector<TrackId> track_of_row_;
+  std::map<RowKey, TrackId> own_tracks_;
 };
 
 }  // namespace
 
-Recording assemble(TracePart&& part) { return Assembly(std::move(part)).run(); }
+Recording assemble(TracePart&& part, trace::MemoryBudget& budget) { return Assembly(std::move(part), budget).run(); }
 
 }  // namespace mindtorch::ingest::chrome

@@ -2,10 +2,12 @@
 #pragma once
 
 #include "mindtorch/ingest/chrome/trace_part.h"
+#include "mindtorch/trace/memory_budget.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::ingest::chrome {
 
-trace::Recording assemble(TracePart&& part);
+// Throws trace::BudgetExceeded.
+trace::Recording assemble(TracePart&& part, trace::MemoryBudget& budget);
 
 }  // namespace mindtorch::ingest::chrome

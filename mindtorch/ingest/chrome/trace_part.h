@@ -30,6 +30,7 @@ struct TracePart {
   std::vector<std::int64_t> streams;          // of each row: the stream its activities name, -1 if none
   std::map<RowKey, std::string> row_names;    // thread_name; is_device false
   std::map<std::string, std::string> header;  // keys of the top level other than traceEvents -> JSON text
+  std::uint64_t header_bytes = 0;
   std::map<std::string, std::uint64_t> skipped;
   std::int64_t window_start_ns = kNoTime, window_end_ns = kNoTime;
   bool saw_npu = false, saw_cuda = false;  // whose runtime calls there are
@@ -40,7 +41,10 @@ struct TracePart {
   static constexpr std::int64_t kNoTime = INT64_MIN;
 };
 
-// Adds `next`, which follows `into` in the text.
-void append_part(TracePart& into, TracePart&& next);
+std::uint64_t hash_of_row(std::string_view pid, std::string_view tid, bool is_device);
+inline std::uint64_t hash_of(const RowKey& key) { return hash_of_row(key.pid, key.tid, key.is_device); }
+
+// Bytes that a part takes, at most, while it is made and when it becomes a Recording; the texts of its names are not counted. O(1).
+std::uint64_t memory_of(const TracePart& part);
 
 }  // namespace mindtorch::ingest::chrome

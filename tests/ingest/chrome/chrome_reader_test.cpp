@@ -235,7 +235,7 @@ TEST(ChromeReader, WhatIsNoTraceIsRefusedWithAReason) {
   std::string gz = read_file(folder / "bad.gz");
   gz.resize(gz.size() - 9);
   exporter::write_output(folder / "bad", gz);
-  EXPECT_THAT(message(folder / "bad"), HasSubstr("damaged gzip"));
+  EXPECT_THAT(message(folder / "bad"), HasSubstr("not a Chrome trace"));
   EXPECT_THAT(message(folder / "missing"), HasSubstr(folder / "missing"));
   EXPECT_THAT(message(folder.path()), HasSubstr("directory"));
 }

@@ -1,0 +1,153 @@
+// Names, rows, frames and stacks of each part are mapped to those of the whole.
+#include "mindtorch/ingest/chrome/part_merger.h"
+
+#include <span>
+#include <utility>
+
+#include "mindtorch/trace/inputs.h"
+
+namespace mindtorch::ingest::chrome {
+namespace {
+
+using trace::EventIndex;
+using trace::NameId;
+using trace::Recording;
+
+template <class T>
+void append_column(trace::Column<T>& into, const trace::Column<T>& next) {
+  into.insert(into.end(), next.begin(), next.end());
+}
+
+template <class T>
+void append_table(trace::SideTable<T>& into, const trace::SideTable<T>& next, EventIndex first) {
+  for (std::size_t row = 0; row < next.events.size(); ++row) {
+    into.add(first + next.events[row], {next.values.data() + next.offsets[row], next.values.data() + next.offsets[row + 1]});
+  }
+}
+
+// Texts in attributes and inputs are names too.
+void map_side_names(Recording& next, const std::vector<NameId>& names) {
+  for (trace::Attribute& attribute : next.attributes.values) {
+    attribute.key = names[attribute.key];
+    const bool is_text = attribute.type == trace::Attribute::Type::kText || attribute.type == trace::Attribute::Type::kJson;
+    if (is_text) attribute.bits = names[static_cast<std::size_t>(attribute.bits)];
+  }
+  for (std::size_t row = 0; row < next.inputs.events.size(); ++row) {
+    trace::map_input_names({next.inputs.values.data() + next.inputs.offsets[row], next.inputs.values.data() + next.inputs.offsets[row + 1]},
+                           names);
+  }
+  for (trace::Frame& frame : next.stacks.frames) frame = {names[frame.file], names[frame.function], frame.line};
+}
+
+void append_events(Recording& into, const Recording& next, const std::vector<NameId>& names) {
+  append_column(into.events.start_ns, next.events.start_ns);
+  append_column(into.events.duration_ns, next.events.duration_ns);
+  append_column(into.events.link, next.events.link);
+  append_column(into.events.device, next.events.device);
+  append_column(into.events.kind, next.events.kind);
+  append_column(into.events.flags, next.events.flags);
+  into.events.name.reserve(into.events.name.size() + next.events.name.size());
+  for (const NameId name : next.events.name) into.events.name.push_back(names[name]);
+}
+
+void append_memory(trace::MemoryColumns& into, const trace::MemoryColumns& next, const std::vector<RowId>& rows) {
+  append_column(into.time_ns, next.time_ns);
+  append_column(into.address, next.address);
+  append_column(into.bytes, next.bytes);
+  append_column(into.device, next.device);
+  append_column(into.total_allocated, next.total_allocated);
+  append_column(into.total_reserved, next.total_reserved);
+  for (const RowId row : next.track) into.track.push_back(rows[row]);
+}
+
+// A stack as frames; valid until the next call.
+class FrameList {
+ public:
+  std::span<const trace::Frame> of(const trace::Stacks& stacks, trace::StackId stack) {
+    frames_.clear();
+    for (const std::uint32_t id : stacks.frames_of(stack)) frames_.push_back(stacks.frames[id]);
+    return frames_;
+  }
+
+ private:
+  std::vector<trace::Frame> frames_;
+};
+
+}  // namespace
+
+PartMerger::PartMerger(TracePart&& first) : whole_(std::move(first)) {
+  // The interner knows only stacks that came through it. Interned in their order, they keep their ids.
+  trace::Stacks learned;
+  FrameList frames;
+  for (trace::StackId s = 0; s < whole_.recording.stacks.size(); ++s) stacks_.intern(learned, frames.of(whole_.recording.stacks, s));
+  learned.of_event = std::move(whole_.recording.stacks.of_event);
+  whole_.recording.stacks = std::move(learned);
+  for (RowId r = 0; r < whole_.rows.size(); ++r) {
+    const auto same = [&](std::uint32_t id) { return whole_.rows[id] == whole_.rows[r]; };
+    rows_.find_or_add(hash_of(whole_.rows[r]), same, [&] { return r; });
+  }
+}
+
+std::vector<NameId> PartMerger::map_names(const Recording& next) {
+  std::vector<NameId> ids(next.names.size());
+  std::vector<std::string>& names = whole_.recording.names;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const std::size_t known = names.size();
+    ids[i] = names_.intern(names, next.names[i]);
+    if (names.size() > known) text_bytes_ += next.names[i].size();
+  }
+  return ids;
+}
+
+std::vector<RowId> PartMerger::map_rows(const TracePart& next) {
+  std::vector<RowId> ids;
+  for (std::size_t r = 0; r < next.rows.size(); ++r) {
+    const RowKey& key = next.rows[r];
+    ids.push_back(rows_.find_or_add(
+        hash_of(key), [&](std::uint32_t id) { return whole_.rows[id] == key; },
+        [&] {
+          whole_.rows.push_back(key);
+          whole_.streams.push_back(-1);
+          return static_cast<RowId>(whole_.rows.size() - 1);
+        }));
+    if (next.streams[r] >= 0) whole_.streams[ids.back()] = next.streams[r];
+  }
+  return ids;
+}
+
+void PartMerger::append_stacks(const trace::Stacks& next, EventIndex first) {
+  trace::Stacks& stacks = whole_.recording.stacks;
+  FrameList frames;
+  std::vector<trace::StackId> ids(next.size());
+  for (trace::StackId s = 0; s < next.size(); ++s) ids[s] = stacks_.intern(stacks, frames.of(next, s));
+  for (std::size_t row = 0; row < next.of_event.events.size(); ++row) {
+    stacks.of_event.add(first + next.of_event.events[row], {&ids[next.of_event.values[row]], 1});
+  }
+}
+
+void PartMerger::append(TracePart&& next) {
+  const auto first = static_cast<EventIndex>(whole_.recording.events.size());
+  const std::vector<NameId> names = map_names(next.recording);
+  const std::vector<RowId> rows = map_rows(next);
+  map_side_names(next.recording, names);
+  append_events(whole_.recording, next.recording, names);
+  append_table(whole_.recording.inputs, next.recording.inputs, first);
+  append_table(whole_.recording.attributes, next.recording.attributes, first);
+  append_stacks(next.recording.stacks, first);
+  append_memory(whole_.recording.memory, next.recording.memory, rows);
+  whole_.row_of_event.reserve(whole_.row_of_event.size() + next.row_of_event.size());
+  for (const RowId row : next.row_of_event) whole_.row_of_event.push_back(rows[row]);
+  whole_.row_names.merge(next.row_names);
+  whole_.header.merge(next.header);
+  whole_.header_bytes += next.header_bytes;
+  for (const auto& [what, count] : next.skipped) whole_.skipped[what] += count;
+  if (next.window_start_ns != TracePart::kNoTime) whole_.window_start_ns = next.window_start_ns;
+  if (next.window_end_ns != TracePart::kNoTime) whole_.window_end_ns = next.window_end_ns;
+  whole_.saw_npu |= next.saw_npu;
+  whole_.saw_cuda |= next.saw_cuda;
+  whole_.elements += next.elements;
+  whole_.flow_starts.insert(whole_.flow_starts.end(), next.flow_starts.begin(), next.flow_starts.end());
+  whole_.flow_ends.insert(whole_.flow_ends.end(), next.flow_ends.begin(), next.flow_ends.end());
+}
+
+}  // namespace mindtorch::ingest::chrome

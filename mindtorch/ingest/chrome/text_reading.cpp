@@ -1,0 +1,136 @@
+// Cuts a text, parses the pieces side by side and puts them together.
+#include "mindtorch/ingest/chrome/text_reading.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "mindtorch/base/text.h"
+#include "mindtorch/ingest/chrome/part_merger.h"
+#include "mindtorch/ingest/chrome/part_reader.h"
+#include "mindtorch/ingest/chrome/trace_text.h"
+#include "mindtorch/trace/memory_budget.h"
+
+namespace mindtorch::ingest::chrome {
+namespace {
+
+constexpr std::size_t kPieceSize = std::size_t{2} << 20;  // text and index of a piece stay in the cache
+constexpr std::size_t kMaxThreads = 8;
+
+std::uint64_t at_most(std::uint64_t limit, std::uint64_t taken) {
+  if (taken > limit) throw trace::BudgetExceeded();
+  return limit - taken;
+}
+
+// Consecutive pieces, parsed by one thread.
+TracePart read_share(std::span<const TextPiece> pieces, const TextLimits& limits) {
+  PartReader reader(limits);
+  for (const TextPiece& piece : pieces) {
+    reader.read(piece);
+    if (reader.is_damaged()) break;
+  }
+  return reader.take();
+}
+
+TracePart read_one(const TextPiece& piece, const TextLimits& limits) { return read_share({&piece, 1}, limits); }
+
+std::vector<TracePart> read_side_by_side(std::span<const TextPiece> pieces, TextLimits limits) {
+  const std::size_t shares = std::min({pieces.size(), kMaxThreads, std::max<std::size_t>(1, std::thread::hardware_concurrency())});
+  limits.max_memory /= shares;
+  std::vector<TracePart> parts(shares);
+  std::vector<std::exception_ptr> errors(shares);
+  const auto run = [&](std::size_t share) {
+    const std::size_t begin = share * pieces.size() / shares, end = (share + 1) * pieces.size() / shares;
+    try {
+      parts[share] = read_share(pieces.subspan(begin, end - begin), limits);
+    } catch (...) {
+      errors[share] = std::current_exception();
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (std::size_t share = 1; share < shares; ++share) threads.emplace_back(run, share);
+  run(0);
+  threads.clear();
+  for (const std::exception_ptr& error : errors) {
+    if (error) std::rethrow_exception(error);
+  }
+  return parts;
+}
+
+TracePart merged(std::vector<TracePart> parts) {
+  PartMerger merger(std::move(parts[0]));
+  for (std::size_t i = 1; i < parts.size(); ++i) merger.append(std::exchange(parts[i], {}));
+  return merger.take();
+}
+
+// The same text with U+FFFD for bytes that are not UTF-8 and blanks for control characters, which some writers let through.
+std::string repaired(std::string_view text) {
+  std::string valid = valid_utf8(text);
+  for (char& c : valid) {
+    if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t') c = ' ';
+  }
+  return valid;
+}
+
+// Parses what can be parsed of a damaged text.
+class DamagedText {
+ public:
+  DamagedText(std::string_view text, const TextLimits& limits) : text_(text), limits_(limits), merger_(TracePart()) {}
+
+  TracePart read() {
+    read({"", text_, ""}, kPieceSize);
+    TracePart part = merger_.take();
+    part.damage = damage_;
+    return part;
+  }
+
+ private:
+  // A damaged piece is cut smaller, down to single events. An event that is damaged itself is left out and counted.
+  void read(const TextPiece& piece, std::size_t size) {
+    TracePart part = read_one(piece, limits_);
+    if (part.damage.empty()) return append(std::move(part));
+    const std::vector<TextPiece> smaller = cut_between_events(piece, size);
+    if (smaller.size() > 1 || size > 1) {
+      const std::size_t next_size = smaller.size() > 1 ? std::max<std::size_t>(1, size / 64) : 1;
+      for (const TextPiece& part_of_piece : smaller) read(part_of_piece, next_size);
+      return;
+    }
+    ++part.skipped["damaged"];
+    if (damage_.empty()) damage_ = fmt::format("{}, at or after byte {} of the text", part.damage, piece.text.data() - text_.data());
+    append(std::move(part));
+  }
+
+  void append(TracePart&& part) {
+    merger_.append(std::move(part));
+    at_most(limits_.max_memory, merger_.memory());
+  }
+
+  std::string_view text_;
+  TextLimits limits_;
+  PartMerger merger_;
+  std::string damage_;
+};
+
+}  // namespace
+
+TracePart read_text(std::string_view text, const TextLimits& limits) {
+  const TextPiece whole{"", text, ""};
+  if (std::vector<TracePart> parts = read_side_by_side(cut_between_events(whole, kPieceSize), limits);
+      std::ranges::all_of(parts, [](const TracePart& part) { return part.damage.empty(); })) {
+    return merged(std::move(parts));
+  }
+  // A wrong guess where to cut, or really damaged.
+  if (TracePart part = read_one(whole, limits); part.damage.empty()) return part;
+  const TextLimits rest{limits.keep_flows, at_most(limits.max_memory, 2 * text.size())};
+  const std::string valid = repaired(text);
+  if (TracePart part = read_one({"", valid, ""}, rest); part.damage.empty()) return part;
+  return DamagedText(valid, rest).read();
+}
+
+}  // namespace mindtorch::ingest::chrome

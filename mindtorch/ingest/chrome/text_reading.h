@@ -1,0 +1,19 @@
+// From the text of a Chrome trace to one TracePart: side by side where it is whole, around the damage where it is not.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "mindtorch/ingest/chrome/trace_part.h"
+
+namespace mindtorch::ingest::chrome {
+
+struct TextLimits {
+  bool keep_flows = false;       // also collect the ends of arrows
+  std::uint64_t max_memory = 0;  // bytes that the part and its making may take
+};
+
+// What cannot be parsed is left out, counted and named in `damage`. Throws trace::BudgetExceeded.
+TracePart read_text(std::string_view text, const TextLimits& limits);
+
+}  // namespace mindtorch::ingest::chrome

@@ -1,0 +1,26 @@
+// What one may ask of a reader, and how much memory it may take.
+#pragma once
+
+#include <cstdint>
+
+#include "mindtorch/base/export.h"
+
+namespace mindtorch::ingest {
+
+struct ReadOptions {
+  bool check_flows = false;  // Chrome traces: count arrows that lack an end; costs a sort of all arrows
+  // The most bytes of memory that reading may take; 0 stands for default_memory(). kUnlimitedMemory is for files one has written oneself.
+  std::uint64_t max_memory = 0;
+};
+
+inline constexpr std::uint64_t kUnlimitedMemory = UINT64_MAX;
+
+// Without another limit, reading takes at most kSpareMemory and so many bytes for each byte of the file. What profilers write needs about
+// a tenth of that.
+inline constexpr std::uint64_t kSpareMemory = std::uint64_t{64} << 20;
+inline constexpr std::uint64_t kMemoryPerPlainByte = 64;
+inline constexpr std::uint64_t kMemoryPerCompressedByte = 256;
+enum class FileKind { kPlain, kCompressed };
+MINDTORCH_EXPORT std::uint64_t default_memory(std::uint64_t file_size, FileKind kind);
+
+}  // namespace mindtorch::ingest

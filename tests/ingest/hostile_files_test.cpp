@@ -1,0 +1,189 @@
+// Files made to hurt: readers take time and memory in proportion to the file, refuse what needs more, and never crash.
+#include <gmock/gmock.h>
+#include <libdeflate.h>
+#include <malloc.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "mindtorch/base/error.h"
+#include "mindtorch/base/file.h"
+#include "mindtorch/export/chrome/chrome_writer.h"
+#include "mindtorch/ingest/chrome/chrome_reader.h"
+#include "mindtorch/ingest/recording_file.h"
+#include "mindtorch/trace/file.h"
+#include "tests/support/sample_recordings.h"
+#include "tests/support/temporary_folder.h"
+
+// Counts what is allocated with operator new, in this program and in the library.
+namespace {
+std::atomic<std::size_t> live = 0, peak = 0;
+
+void* counted(std::size_t size) {
+  void* const at = std::malloc(size);
+  if (at == nullptr) throw std::bad_alloc();
+  const std::size_t now = live += ::malloc_usable_size(at);
+  std::size_t before = peak;
+  while (before < now && !peak.compare_exchange_weak(before, now)) {
+  }
+  return at;
+}
+
+void uncounted(void* at) noexcept {
+  if (at == nullptr) return;
+  live -= ::malloc_usable_size(at);
+  std::free(at);
+}
+}  // namespace
+
+void* operator new(std::size_t size) { return counted(size); }
+void* operator new[](std::size_t size) { return counted(size); }
+void operator delete(void* at) noexcept { uncounted(at); }
+void operator delete[](void* at) noexcept { uncounted(at); }
+void operator delete(void* at, std::size_t) noexcept { uncounted(at); }
+void operator delete[](void* at, std::size_t) noexcept { uncounted(at); }
+
+namespace mindtorch::ingest {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using tests::TemporaryFolder;
+
+std::string compressed(std::string_view text) {
+  libdeflate_compressor* const compressor = libdeflate_alloc_compressor(1);
+  std::string out(libdeflate_gzip_compress_bound(compressor, text.size()), '\0');
+  out.resize(libdeflate_gzip_compress(compressor, text.data(), text.size(), out.data(), out.size()));
+  libdeflate_free_compressor(compressor);
+  return out;
+}
+
+std::string event(std::string_view rest, int time = 1) {
+  return fmt::format(R"({{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":{},"dur":1{}}})", time, rest);
+}
+
+template <class Read>
+std::string refusal(Read read) {
+  try {
+    read();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "not refused";
+}
+
+// The most memory that read() takes.
+template <class Read>
+std::size_t memory_of(Read read) {
+  const std::size_t before = live;
+  peak = before;
+  refusal(read);
+  return peak - before;
+}
+
+TEST(HostileFiles, NestedListsDoNotOverflowTheStack) {
+  for (const char* key : {"Input Dims", "Input Strides", "Input type", "stack", "anything"}) {
+    const std::string nested = std::string(70000, '[') + std::string(70000, ']');
+    const ChromeReadResult result = read_chrome_bytes("[" + event(fmt::format(R"(,"args":{{"{}":{}}})", key, nested)) + "]", "t");
+    EXPECT_EQ(check_invariants(result.recording), "") << key;
+  }
+}
+
+TEST(HostileFiles, MillionsOfEmptyLinesAreReadAtOnce) {
+  const std::string text = "[" + event("") + "," + std::string(std::size_t{4} << 20, '\n') + event("", 2) + "]";
+  EXPECT_EQ(read_chrome_bytes(text, "t").recording.events.size(), 2U);
+}
+
+TEST(HostileFiles, ManyRowsCategoriesAndDamagedEventsAreReadInLinearTime) {
+  std::string text = "[\n";
+  for (int i = 0; i < 60000; ++i) {
+    text += fmt::format("{{\"ph\":\"X\",\"cat\":\"c{0}\",\"name\":\"n{0}\",\"pid\":{0},\"tid\":{0},\"ts\":{0},\"dur\"{1}1}},\n", i,
+                        i % 3 == 0 ? "" : ":");
+  }
+  text += event("") + "\n]";
+  const ChromeReadResult result = read_chrome_bytes(text, "t");
+  EXPECT_EQ(result.skipped.at("damaged"), 20000U);
+  EXPECT_EQ(result.recording.events.size(), 40001U);
+  EXPECT_THAT(*result.damage, AllOf(HasSubstr("20000 of 60001 events cannot be read"), HasSubstr("at or after byte")));
+}
+
+TEST(HostileFiles, AnEventWithMillionsOfArgumentsIsRefused) {
+  std::string dims = "[]";
+  for (int i = 0; i < 1000000; ++i) dims += ",[]";
+  const std::string text = "[" + event(R"(,"args":{"Input Dims":[)" + dims + "]}") + "]";
+  EXPECT_THAT(refusal([&] { read_chrome_bytes(text, "wide.json"); }), AllOf(HasSubstr("wide.json"), HasSubstr("max_memory")));
+  EXPECT_LE(memory_of([&] { read_chrome_bytes(text, "wide.json"); }), default_memory(text.size(), FileKind::kPlain));
+  EXPECT_EQ(read_chrome_bytes(text, "wide.json", {.max_memory = kUnlimitedMemory}).recording.events.size(), 1U);
+}
+
+TEST(HostileFiles, NumbersThatAreFarTooLargeAreLeftOut) {
+  const std::string far = "9223372036854775807";
+  std::string text = R"({"baseTimeNanoseconds":)" + far + R"(,"mindtorch":{"version":1,"timeline_zero_unix_ns":-)" + far +
+                     R"(,"window_ns":[-)" + far + "," + far + R"(],"steps":[[)" + far + R"(,1]],"memory_tags":[[-)" + far +
+                     R"(,1,77]]},"traceEvents":[)";
+  text += event(R"(,"args":{"Sequence number":)" + far + R"(,"Fwd thread id":)" + far + R"(,"Total Allocated":-)" + far + "}");
+  text += R"(,{"ph":"X","name":"b","ts":9e15,"dur":9e15},{"ph":"i","name":"c","ts":-2305843009213693.951}]})";
+  const ChromeReadResult result = read_chrome_bytes(text, "t");
+  EXPECT_EQ(check_invariants(result.recording), "");
+  EXPECT_EQ(result.recording.events.size(), 2U);
+  for (trace::EventIndex i = 0; i < 2; ++i) EXPECT_EQ(trace::sequence_of(result.recording.events.link[i]), -1);
+}
+
+// Equal values compress to nothing.
+std::string repetitive_recording(std::size_t events) {
+  trace::Recording recording;
+  recording.tracks.push_back({});
+  recording.tracks[0].event_count = static_cast<trace::EventIndex>(events);
+  recording.events.resize(events);
+  for (std::size_t i = 0; i < events; ++i) {
+    recording.events.start_ns[i] = recording.events.duration_ns[i] = 0;
+    recording.events.name[i] = 0;
+    recording.events.link[i] = 0;
+    recording.events.device[i] = {};
+    recording.events.kind[i] = trace::EventKind::kOp;
+    recording.events.flags[i] = 0;
+  }
+  const TemporaryFolder folder;
+  trace::save(recording, folder / "r.mtrec");
+  return read_file(folder / "r.mtrec");
+}
+
+TEST(HostileFiles, AFewBytesOfARecordingCannotTakeAllMemory) {
+  constexpr std::size_t kEvents = 4000000;
+  const std::string file = repetitive_recording(kEvents);
+  ASSERT_LT(file.size(), 20000U);
+  EXPECT_THAT(refusal([&] { load_recording_bytes(file, "tiny.mtrec"); }),
+              AllOf(HasSubstr("tiny.mtrec"), HasSubstr("from byte"), HasSubstr("--max-memory")));
+  EXPECT_LE(memory_of([&] { load_recording_bytes(file, "tiny.mtrec"); }), default_memory(file.size(), FileKind::kCompressed));
+  EXPECT_EQ(load_recording_bytes(file, "tiny.mtrec", {.max_memory = kUnlimitedMemory}).recording.events.size(), kEvents);
+}
+
+TEST(HostileFiles, AGzipOfSomethingElseIsRefusedByItsBeginning) {
+  const std::string zeros = compressed(std::string(std::size_t{64} << 20, '\0'));
+  EXPECT_THAT(refusal([&] { read_chrome_bytes(zeros, "zeros.json.gz"); }), HasSubstr("'zeros.json.gz' is not a Chrome trace"));
+  EXPECT_LT(memory_of([&] { read_chrome_bytes(zeros, "zeros.json.gz"); }), std::size_t{1} << 20);
+}
+
+TEST(HostileFiles, AGzipOfBlanksTakesNoMoreThanItMay) {
+  const std::string blanks = compressed("[" + std::string(std::size_t{96} << 20, ' ') + "]");
+  EXPECT_THAT(refusal([&] { read_chrome_bytes(blanks, "blanks.json.gz"); }), HasSubstr("needs more than"));
+  EXPECT_LE(memory_of([&] { read_chrome_bytes(blanks, "blanks.json.gz"); }), default_memory(blanks.size(), FileKind::kCompressed));
+}
+
+TEST(HostileFiles, ACutGzipIsReadAsFarAsItGoes) {
+  const TemporaryFolder folder;
+  exporter::write_chrome_trace(tests::large_recording(2000), folder / "t.json");
+  std::string file = compressed(read_file(folder / "t.json"));
+  const std::size_t whole = read_chrome_bytes(file, "t.json.gz").recording.events.size();
+  file.resize(file.size() / 2);
+  const ChromeReadResult result = read_chrome_bytes(file, "t.json.gz");
+  EXPECT_GT(result.recording.events.size(), whole / 4);
+  EXPECT_LT(result.recording.events.size(), whole);
+  EXPECT_THAT(*result.damage, AllOf(HasSubstr("the gzip data is damaged at byte"), HasSubstr("what follows is lost")));
+  EXPECT_EQ(result.recording.losses.back().reason, trace::LossReason::kDamagedFile);
+  EXPECT_EQ(check_invariants(result.recording), "");
+}
+
+}  // namespace
+}  // namespace mindtorch::ingest
