@@ -239,7 +239,7 @@ void spilling() {
   print_result({.name = "record/spill_ns_per_event",
                 .ours = ns,
                 .unit = "ns",
-                .note = fmt::format("wall clock, waits for the disk included; {:.2f} bytes an event in the file", bytes / kEvents)});
+                .note = fmt::format("wall clock, waits for the disk included; {:.2f} bytes per event in the file", bytes / kEvents)});
 }
 
 // The loops whose instructions record.py counts.

@@ -1,4 +1,4 @@
-# cmake --install, and what find_package(mindtorch) reads afterwards.
+# Rules for cmake --install, and the package files that find_package(mindtorch) reads.
 include_guard()
 include(CMakePackageConfigHelpers)
 

@@ -33,7 +33,7 @@ endfunction()
 # mindtorch_part(<part> SOURCES a.cpp ... [PUBLIC_HEADERS a.h ...] [PRECOMPILE a.h ...] [LINK lib ...]): the objects of one folder, added
 # to libmindtorch.so.
 # Only the headers that are listed as public are installed; no public header and no program outside the library may include another one.
-# The part's public name mindtorch::<part> always means the shared library: there is one recorder per process, whoever loads it.
+# The part's public name mindtorch::<part> always means the shared library: a process has one recorder, however many libraries use it.
 function(mindtorch_part part)
   cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC_HEADERS;PRECOMPILE;LINK" ${ARGN})
   string(REPLACE "/" "_" name ${part})

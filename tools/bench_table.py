@@ -1,4 +1,4 @@
-"""Reads benchmark results, one JSON object a line, from standard input and prints them as a table; other lines pass through."""
+"""Reads benchmark results, one JSON object per line, from standard input and prints them as a table; other lines pass through."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ HEADER = ("name", "ours", "unit", "peer", "peer value", "ratio", "note")
 
 
 def number(value):
-    """A few significant digits, without an exponent for what people read at a glance."""
+    """Formats a value with four significant digits, or as a whole number from 1000 on."""
     if value is None:
         return "-"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

@@ -1,4 +1,4 @@
-"""Checks the fence around the library: an installation holds the public headers and exports what they mark, nothing else.
+"""Checks the public interface of an installation: it has only the public headers and exports only the symbols that they mark.
 
 Usage: check_api.py PREFIX [ROOT]. PREFIX is where `cmake --install` put the library, ROOT the tree it was built from. Prints a line for
 each difference; exit status 1 if there is any.
@@ -18,7 +18,7 @@ MARKED_CLASS = re.compile(r"\b(?:class|struct)\s+(?:\[\[[^\]]*\]\]\s*|alignas\([
 MARKED_VARIABLE = re.compile(r"MINDTORCH_EXPORT\s+extern\s[^;(]*?(\w+)\s*(?:;|__attribute__)")
 MARKED_FUNCTION = re.compile(r"MINDTORCH_EXPORT\s+(?!extern\b)[^;{}(]*?(\w+|operator\S+)\s*\(")
 ABI_TAG = re.compile(r"\[abi:\w+\]")
-# What nm puts before the name of something that belongs to a class or a function.
+# Prefixes that nm puts before symbols that belong to a class or a function.
 OF = re.compile(
     r"^(?:non-virtual thunk to |(?:vtable|typeinfo|typeinfo name|VTT|guard variable|TLS init function|TLS wrapper function) for )"
 )

@@ -1,4 +1,4 @@
-"""Checks who includes whom: the layers of the library, its public headers, and where headers of other projects may appear.
+"""Checks which files include which headers: the layers of the library, its public headers, and where headers of other projects may appear.
 
 Usage: check_layers.py [ROOT]. Prints file:line and the rule for each violation; exit status 1 if there is any.
 The tables below are the rule; everything after them is machinery.
@@ -36,10 +36,10 @@ LAYERS = {
     "tests": ["mindtorch", "mtprof", "benchmarks"],
 }
 
-# Parts whose folders do not know each other: one source never includes another.
+# Parts whose folders are independent of each other: one source never includes another.
 STRANGERS = ["mindtorch/sources", "mindtorch/export"]
 
-# What a host of the recorder needs of it.
+# The headers of the recorder that a host needs.
 HOST_HEADERS = [
     "foreign_host.h",
     "foreign_lock.h",
@@ -63,8 +63,8 @@ ONLY_HEADERS = {
 # CMakeLists.txt of a part lists as PUBLIC_HEADERS. A public header may include no other headers of ours either.
 USERS = ["mindtorch/bridges/torch", "mtprof", "python/src", "examples", "benchmarks"]
 
-# Other people's headers -> the folders that may include them. Those of the standard library, POSIX and fmt are free. The reference device
-# plays a vendor, so it is treated as one.
+# Headers of other projects -> the folders that may include them. Headers of the standard library, POSIX and fmt may be included anywhere.
+# The reference device takes the place of a vendor's library, so the same rule applies to it.
 VENDOR_HEADERS = {
     r"zstd\.h|zstd_errors\.h": ["mindtorch/trace", "mindtorch/export"],
     r"xxhash\.h": ["mindtorch/trace", "mindtorch/analyze", "mindtorch/ingest", "mindtorch/export"],
@@ -84,7 +84,7 @@ VENDOR_HEADERS = {
     r"gtest/|gmock/": ["tests"],
     r"benchmark/": ["benchmarks"],
 }
-# Tests, benchmarks and examples read back, compare with and use whatever they like.
+# Tests, benchmarks and examples may include any header.
 FREE_FOLDERS = ["tests", "benchmarks", "examples"]
 
 SOURCE_SUFFIXES = {".h", ".hpp", ".cpp", ".cc", ".cu", ".cuh", ".inc"}

@@ -1,4 +1,4 @@
-"""Checks that each source of the library has its test: mindtorch/a/b.cpp has tests/a/b_test.cpp, or the table below says what tests it.
+"""Checks that each source of the library has its test: mindtorch/a/b.cpp has tests/a/b_test.cpp, or the table below lists its tests.
 
 Usage: check_tests.py [ROOT]. Prints a line for each source without a test and for each row of the table that is wrong; exit status 1 if
 there is any.

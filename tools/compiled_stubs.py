@@ -15,7 +15,7 @@ import nanobind
 from nanobind.stubgen import ReplacePattern, StubGen
 
 DEFAULT = Path(__file__).resolve().parent.parent / "python" / "mindtorch_v2" / "_C.pyi"
-# What is known beyond names: class or function -> its text.
+# Classes and functions whose types the generator cannot infer -> their text.
 KNOWN = {
     "record_function": """class record_function:
     \\doc

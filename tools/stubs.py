@@ -118,7 +118,7 @@ contiguous_format: _int
 preserve_format: _int
 '''
 
-# What C++ gives Tensor besides ops, by name.
+# Members of Tensor that C++ defines besides ops, by name.
 PROPERTIES = {
     "shape": "Size",
     "dtype": "_dtype",

@@ -17,7 +17,7 @@
 
 namespace mindtorch::analyze {
 
-// What can be added up. Plain numbers: a million distinct names are a million of these before any of them gets its text.
+// The sums of a row. They are plain numbers, because a million distinct names need a million of them before any row gets its text.
 struct MINDTORCH_EXPORT Sums {
   std::int64_t count = 0;
   std::int64_t cpu_time_total_ns = 0;

@@ -29,9 +29,9 @@ class MINDTORCH_EXPORT EventNames {
   // kHidden for the calls that torch leaves out of every list (aten::is_leaf, profiler::_record_function_enter, ...).
   Key key(NameId name) const { return keys_[name]; }
   const std::vector<Key>& keys() const { return keys_; }
-  // What is shown for a key.
+  // Returns the text that is shown for a key.
   std::string_view text(Key key) const;
-  // What is shown in a timeline for a name: demangled, step number kept.
+  // Returns the text that is shown in a timeline for a name: demangled, and with its step number.
   std::string_view trace_text(NameId name) const;
 
  private:

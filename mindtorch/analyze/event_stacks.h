@@ -1,7 +1,7 @@
 // EventStacks: the call stack of each event as text, and to whose code each frame belongs.
 //
-// What runs in the backward pass has the stack of the forward call it belongs to (same sequence number, forward thread), as in torch: that
-// is the line a user can change. Without a forward call in the recording it keeps its own.
+// An event of the backward pass has the stack of the forward call that it belongs to (same sequence number, forward thread), as in torch,
+// because that is the line that a user can change. Without a forward call in the recording it keeps its own stack.
 #pragma once
 
 #include <cstdint>

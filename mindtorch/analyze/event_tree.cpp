@@ -139,7 +139,7 @@ std::vector<EventIndex> EventTree::children(EventIndex event) const {
   if (!is_node(event)) return found;
   for (EventIndex i = event + 1; i < subtree_end_[event];) {
     if (role_[i] == Role::kNode) found.push_back(i);
-    i = role_[i] == Role::kNode ? subtree_end_[i] : i + 1;  // a merged child is stepped into: its children are ours
+    i = role_[i] == Role::kNode ? subtree_end_[i] : i + 1;  // a merged child is skipped, and its children are visited
   }
   return found;
 }

@@ -4,8 +4,8 @@
 // not related. A call that is the only child of a call of the same name (a wrapper and what it wraps) is merged into it.
 //
 // In the tree: ops, autograd nodes, scopes, steps, runtime and driver calls, profiler overhead. Python frames and module calls are not
-// nodes: they take no time away from the scope around them, but know their parent. Async events, instants and device activities are
-// outside.
+// nodes: their time is not subtracted from the scope around them, but they have a parent. Async events, instants and device activities are
+// outside of the tree.
 #pragma once
 
 #include <cstdint>

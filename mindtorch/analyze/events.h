@@ -12,8 +12,8 @@
 
 namespace mindtorch::analyze {
 
-// What torch lists: by start, longer first when starts are equal; merged calls, hidden names and instants left out; memory reports outside
-// of any event as events named "[memory]".
+// The events that torch lists, sorted by start, and longer events first when starts are equal. Merged calls, hidden names and instants are
+// left out. Memory reports outside of any event are events named "[memory]".
 class MINDTORCH_EXPORT Events {
  public:
   // O(events * log tracks), 4 bytes per event. Use Analysis::events().

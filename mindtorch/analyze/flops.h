@@ -14,7 +14,7 @@ namespace mindtorch::analyze {
 // How the floating point operations of one op are counted; a multiply-add counts two. 0 where the arguments do not say enough.
 using FlopFormula = std::int64_t (*)(std::span<const Argument> arguments);
 
-// The formula of an op ("aten::mm" or "mm"), null if there is none.
+// Returns the formula of an op ("aten::mm" or "mm"), or null if the op has no formula.
 MINDTORCH_EXPORT FlopFormula flop_formula(std::string_view op);
 
 // Names of all ops with a formula, without namespace.

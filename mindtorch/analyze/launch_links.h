@@ -1,8 +1,8 @@
 // LaunchLinks: which host event caused which device activity, and the device time each host event therefore has.
 //
 // A device activity belongs to the call that launched it (same correlation), and through it to the innermost op or scope around that call.
-// Work of a captured graph has two callers: the call that replays the graph launched it, and the call that was captured says to which op it
-// belongs, if that is in the recording too.
+// Work of a captured graph has two callers: the call that replays the graph launched it, and the call that was captured determines the op
+// that it belongs to, if that call is in the recording too.
 // Waits (kSync) and the spans of scopes (kDeviceScope) are not work: they are linked, but their time is not counted.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace mindtorch::analyze {
 
 class LaunchIndex;
 
-// How often a device was given work, and what came back.
+// The number of launches, and of the device records that they caused.
 struct LaunchCounts {
   std::uint64_t launches = 0;  // calls, those without a device record included
   std::uint64_t records = 0;   // kernels, copies, sets and collectives

@@ -1,9 +1,9 @@
 // Memory timeline: what lay in a device's memory at each moment, by category; the data of torch's memory timeline files.
 //
-// A block has the category the host told (Recording::memory_tags; the first tag counts from the allocation on, a later one from its own
-// time). Where the host said nothing, memory_categories.h says how it is guessed. What existed before: blocks reported at or before the
-// start of the recording, blocks that are freed without having been allocated, and the rest of the device's baseline as one piece of
-// unknown category.
+// A block has the category that the host gave (Recording::memory_tags; the first tag counts from the allocation on, a later one from its
+// own time). If the host gave no category, it is guessed as memory_categories.h describes. The memory that existed before the recording
+// consists of blocks reported at or before its start, blocks that are freed without having been allocated, and the rest of the device's
+// baseline as one block of unknown category.
 #pragma once
 
 #include <array>

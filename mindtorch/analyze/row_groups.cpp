@@ -12,7 +12,7 @@
 namespace mindtorch::analyze {
 namespace {
 
-// What makes two rows one, as torch has it; a control character keeps the parts apart.
+// Returns the key by which torch groups rows. A control character separates its parts.
 std::string group_key(const Average& row, const GroupOptions& options) {
   std::string key = fmt::format("{}\x1f{}\x1f{}\x1f{}\x1f{}\x1f{}", row.key, row.node_id, static_cast<int>(row.device_type), row.is_legacy,
                                 row.is_user_annotation, row.op_device ? static_cast<int>(row.op_device->type) : -1);

@@ -1,5 +1,5 @@
-// The table of averages or events: torch's text for the same data, byte for byte, and one more line that says how much was counted and
-// lost.
+// The table of averages or events: torch's text for the same data, byte for byte, and one more line with the number of events that were
+// counted and lost.
 //
 // Differs from torch where torch is wrong: with both FLOPs and stacks the cells stand under their own headers; the device share of an
 // annotation (whose span is not work) is "--"; no share exceeds 100 %.
@@ -30,7 +30,7 @@ struct TableOptions {
   std::string time_unit;  // "s", "ms", "us"; anything else: each value chooses
 };
 
-// What the rows themselves do not say.
+// Data of a table that is not in its rows.
 struct TableContext {
   bool profile_memory = false;
   bool with_flops = false;
@@ -39,7 +39,7 @@ struct TableContext {
 };
 MINDTORCH_EXPORT TableContext table_context(const trace::Recording& recording);
 
-// Rows made one at a time: a table of a million events holds none of them.
+// Rows that are made one at a time, so that a table of a million events need not hold them in memory.
 struct TableRows {
   std::size_t size = 0;
   std::function<Average(std::size_t)> row;

@@ -1,4 +1,4 @@
-// Temporal breakdown: how much of a device's time went into computing, how much into other work, and how much into nothing.
+// Temporal breakdown: how much of a device's time was spent on computing, on other work, and idle.
 #pragma once
 
 #include <cstdint>

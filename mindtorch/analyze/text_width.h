@@ -16,7 +16,7 @@ std::size_t text_length(std::string_view text);
 std::string_view text_prefix(std::string_view text, std::int64_t end);
 std::string_view text_suffix(std::string_view text, std::int64_t begin);
 
-// Shortens a name to a column of `limit` as torch does: its start and "...". Unset: the whole name.
+// Shortens a name to a column of `limit` as torch does: its start and "...". An unset limit keeps the whole name.
 std::string fit_name(std::string_view text, std::optional<std::int64_t> limit);
 // Shortens a source location, of which the end is more important: "..." and its end.
 std::string fit_path(std::string_view text, std::size_t width);

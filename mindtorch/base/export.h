@@ -1,4 +1,4 @@
-// MINDTORCH_EXPORT marks what is public: the library is compiled with hidden visibility, so that programs reach nothing else in it.
+// MINDTORCH_EXPORT marks public symbols. The library is compiled with hidden visibility, so programs cannot use any others.
 #pragma once
 
 #define MINDTORCH_EXPORT __attribute__((visibility("default")))

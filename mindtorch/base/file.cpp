@@ -114,7 +114,7 @@ int AtomicFile::put_in_place() {
   int code = sync && ::fsync(fd_) != 0 ? errno : 0;
   if (::close(std::exchange(fd_, -1)) != 0 && code == 0) code = errno;
   if (code != 0 || is_device()) return code;
-  // What appeared under the name in the meantime is replaced only if it is a file.
+  // If something else has appeared under the name in the meantime, it is replaced only if it is a file.
   struct stat now {};
   const char* name = target_.name.c_str();
   if (::fstatat(target_.folder, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(now.st_mode))

@@ -77,7 +77,7 @@ FileTarget find_target(const std::string& path) {
   check_path(path, "file.write");
   struct stat about {};
   if (::stat(path.c_str(), &about) == 0) check_file_kind(about.st_mode, path, true);  // opening a FIFO would wait for a reader
-  // The kernel says whether this process may write here, following links only where its protection of shared folders allows that.
+  // The kernel decides whether this process may write here. It follows links only where its protection of shared folders allows that.
   const int fd = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (fd < 0) {
     if (errno != ENOENT) throw_io_error("file.write", "write", path, errno);

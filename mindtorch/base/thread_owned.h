@@ -13,7 +13,7 @@ namespace mindtorch {
 template <class T>
 class ThreadOwned {
  public:
-  // Null if there is no memory, or if the thread is ending and its value is gone already.
+  // Returns null if memory is exhausted, or if the thread is ending and its value is already destroyed.
   static T* get() noexcept { return value_ != nullptr ? value_ : make(); }
 
  private:

@@ -1,4 +1,4 @@
-// Looks at how a file starts and asks the right reader.
+// Chooses the reader by the first bytes of a file.
 #include "mindtorch/ingest/load_trace.h"
 
 #include <filesystem>

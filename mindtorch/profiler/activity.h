@@ -25,7 +25,8 @@ MINDTORCH_EXPORT Activity parse_activity(std::string_view text);
 // The type of the device that an activity records; no value for activities that cannot be recorded.
 MINDTORCH_EXPORT std::optional<trace::DeviceType> device_type_of(Activity activity);
 
-// What a user asks for. Default constructed it means "whatever this machine supports", which differs from an empty list.
+// The activities that a user selects. A default-constructed object means "everything that this machine supports", which differs from an
+// empty list.
 class Activities {
  public:
   Activities() = default;

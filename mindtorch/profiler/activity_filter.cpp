@@ -68,7 +68,7 @@ const Group& group_named(const std::string& name, Activity activity) {
 
 KindSet wanted_kinds(std::span<const Activity> activities, std::span<const ActivityFilter> filters) {
   KindSet kinds;
-  // What the profiler itself did is told in any case.
+  // The profiler's own overhead is always kept.
   kinds.set(static_cast<std::size_t>(EventKind::kOverhead));
   for (const Activity activity : activities) {
     const auto filter = std::ranges::find(filters, activity, &ActivityFilter::activity);

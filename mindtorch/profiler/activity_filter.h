@@ -1,4 +1,4 @@
-// Activity filters: only some kinds of the events of an activity (torch: a dict among the activities).
+// Activity filters: they limit an activity to some kinds of its events (torch: a dict among the activities).
 #pragma once
 
 #include <span>

@@ -73,7 +73,7 @@ void ExecutionTrace::recorded(const trace::Recording& recording) noexcept {
       collected_ = recording;
     has_recording_ = true;
   } catch (const std::exception&) {
-    lost_ = true;  // told by unregister()
+    lost_ = true;  // reported by unregister()
   }
 }
 

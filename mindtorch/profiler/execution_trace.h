@@ -1,4 +1,5 @@
-// ExecutionTrace: the C++ twin of torch's ExecutionTraceObserver: what was called, by whom and with what, as a Chakra execution trace.
+// ExecutionTrace: the C++ counterpart of torch's ExecutionTraceObserver. It writes the calls, their callers and their arguments as a Chakra
+// execution trace.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +16,9 @@
 
 namespace mindtorch::profiler {
 
-// Between start() and stop() it collects what the running profile records (inputs of ops only if that profile records shapes). Where there
-// is no profile it records by itself, and until stop() no profile can begin. One at a time in a process; calls come from one thread at a
-// time.
+// Between start() and stop() it collects what the running profile records (inputs of ops only if that profile records shapes). Without a
+// running profile it records by itself, and no profile can start until stop(). A process has at most one trace at a time. Calls must come
+// from one thread at a time.
 //
 //   profiler::ExecutionTrace trace;
 //   trace.register_output("et.json");
@@ -26,7 +27,7 @@ namespace mindtorch::profiler {
 class MINDTORCH_EXPORT ExecutionTrace final : public ExecutionObserver, public record::RecordingListener {
  public:
   ExecutionTrace() = default;
-  // As unregister(), but never throws.
+  // Like unregister(), but never throws.
   ~ExecutionTrace() override;
   ExecutionTrace(const ExecutionTrace&) = delete;
   ExecutionTrace& operator=(const ExecutionTrace&) = delete;

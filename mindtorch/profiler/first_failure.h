@@ -1,4 +1,4 @@
-// FirstFailure: do everything that has to be done, then throw what went wrong first.
+// FirstFailure: runs several pieces of work, and afterwards throws the first exception of any of them.
 #pragma once
 
 #include <exception>

@@ -1,4 +1,4 @@
-// What tells the trace of this process from those of the other processes of a job.
+// Metadata that distinguishes the trace of this process from those of the other processes of a job.
 #pragma once
 
 #include <map>

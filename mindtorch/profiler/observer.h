@@ -5,7 +5,7 @@
 
 namespace mindtorch::profiler {
 
-// Called on the thread that drives the profile. What a call throws comes out of the profile's call, which is completed first.
+// Called on the thread that drives the profile. If a call throws, the profile completes its own call first and then throws the exception.
 class MINDTORCH_EXPORT ExecutionObserver {
  public:
   virtual ~ExecutionObserver() = default;

@@ -22,11 +22,11 @@ class Profile;
 using TraceReadyCallback = std::function<void(Profile&)>;
 using TraceIdCallback = std::function<std::string()>;
 
-// torch's _ExperimentalConfig, and what torch has no option for.
+// torch's _ExperimentalConfig, and options that torch does not have.
 struct ExperimentalConfig {
-  // False: only the thread that starts the trace and the threads it hands work to, as torch does by default.
+  // If false, only the thread that starts the trace and the threads that it hands work to are recorded, as torch does by default.
   bool profile_all_threads = true;
-  // How much memory events may take, and what happens then: grow, keep the last steps, or spill to a file.
+  // How much memory events may take, and what happens when they need more: grow, keep the last steps, or spill to a file.
   record::Budget budget;
   // The trace is only exported: events() and key_averages() are refused. Switched off, with a warning, by with_stack.
   bool trace_only = false;
@@ -34,14 +34,14 @@ struct ExperimentalConfig {
   // Which overload of an op was called, where the host knows it.
   bool capture_overload_names = false;
 
-  // Waits of the host and of streams on a device as events, as torch has them. Devices that tell of them anyway always have them.
+  // Records waits of the host and of streams on a device as events, as torch does. Devices that report them anyway always have them.
   bool enable_cuda_sync_events = false;
   // Replays of CUDA graphs: an event for each kernel, or one for each replay at almost no cost.
   bool whole_cuda_graphs = false;
   // How long stopping may wait for work that is still running on a device.
   std::chrono::milliseconds device_stop_deadline{10'000};
 
-  // What torch's options of these names switch on is always on here: they are accepted and change nothing.
+  // The features that these options of torch enable are always on here. The options are accepted and have no effect.
   bool verbose = false;                       // stacks are whole whenever with_stack is on
   bool expose_kineto_event_metadata = false;  // the attributes of an event can always be read
 

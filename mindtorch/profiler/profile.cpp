@@ -83,7 +83,7 @@ void Profile::stop() {
   started_ = false;
   FirstFailure failure;
   transit(current_action_, std::nullopt, failure);
-  // Whatever the parts (prepare_trace, ...) or a failed step have left behind.
+  // Drops a trace that prepare_trace(), start_trace() or a failed step has left behind.
   if (phase_ == Phase::kRunning) finish(Keep::kYes, failure);
   drop_trace(failure);
   failure.rethrow_if_any();

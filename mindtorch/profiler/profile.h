@@ -1,4 +1,4 @@
-// Profile: the C++ twin of torch.profiler.profile. It starts, steps and stops recording, and answers questions about what was recorded.
+// Profile: the C++ counterpart of torch.profiler.profile. It starts, steps and stops recording, and gives access to the results.
 //
 //   profiler::Profile p({.schedule = profiler::schedule({.wait = 1, .warmup = 1, .active = 3}), .record_shapes = true});
 //   p.start();
@@ -8,7 +8,8 @@
 // Calls come from one thread at a time (but for those of metadata) and not from inside the profile's own callbacks; the program being
 // profiled may use any threads.
 // A call that breaks the order of calls throws and changes nothing. Every other failure (a callback's exception, a warning that Python
-// turns into an exception) comes out of the call in which it happened, after that call has done all its work: the profile can be used on.
+// turns into an exception) is thrown by the call in which it happened, after that call has done all its work. The profile can still be
+// used.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,7 @@
 
 namespace mindtorch::profiler {
 
-// What the profiler itself took, of the last trace (torch: _stats). Nanoseconds.
+// The time and memory that the profiler itself took for the last trace (torch: _stats). Times are nanoseconds.
 struct Overhead {
   std::int64_t prepare_ns = 0;
   std::int64_t start_ns = 0;
@@ -51,31 +52,32 @@ class MINDTORCH_EXPORT Profile {
   // Throws InvalidArgument (activities, a negative post_processing_timeout_s), ArgumentAssertion (no activities), Error (activity_filters),
   // and what schedule(0) throws. Records nothing yet.
   explicit Profile(ProfileOptions options = {});
-  // With a recorder of the caller's; null: this process's.
+  // Uses the given recorder, or that of this process if it is null.
   Profile(ProfileOptions options, std::unique_ptr<Recorder> recorder);
-  // As close(), but never throws: what close() would have thrown becomes a warning.
+  // Like close(), but never throws: an exception of close() becomes a warning.
   ~Profile();
   Profile(const Profile&) = delete;
   Profile& operator=(const Profile&) = delete;
 
   // --- Recording ---
 
-  // Begins with the action of the present step; may be called again after stop(), the step number goes on. Throws Error if this or any
-  // other profile of the process records; that one is unharmed. If it throws, nothing runs.
+  // Begins with the action of the present step. It may be called again after stop(); the step number continues. Throws Error if this or any
+  // other profile of the process records; that profile is not affected. If it throws, nothing runs.
   void start();
-  // The next step begins: does what torch's table says for the actions of the two steps. Throws Error if the profile is not running. What
-  // schedule() throws leaves the step as it was.
+  // Begins the next step, and makes the calls that torch's table lists for the actions of the two steps. Throws Error if the profile is not
+  // running. If schedule() throws, the step stays as it was.
   void step();
-  // Afterwards nothing runs, whatever it throws. Throws AssertionFailed if never started, Error if already stopped.
+  // Nothing runs afterwards, even if it throws. Throws AssertionFailed if the profile was never started, and Error if it is already
+  // stopped.
   void stop();
   // The end of torch's `with` block: stop() if running, then the observer's cleanup(). In a forked child, where the trace is the parent's,
   // it is forgotten.
   void close();
-  // Ends recording and forgets it, without callbacks: for owners that are taken down by a garbage collector.
+  // Ends recording and drops the trace, without callbacks. It is meant for owners that a garbage collector destroys.
   void abandon() noexcept;
 
-  // The parts of start() and stop() (torch: prepare_trace, start_trace, stop_trace), for those who do without steps. Throw AssertionFailed
-  // before prepare_trace(), Error if called in another wrong order.
+  // The parts of start() and stop() (torch: prepare_trace, start_trace, stop_trace), for callers that do not use steps. They throw
+  // AssertionFailed before prepare_trace(), and Error if called in another wrong order.
   void prepare_trace();
   void start_trace();
   void stop_trace();
@@ -92,7 +94,7 @@ class MINDTORCH_EXPORT Profile {
   // For drivers that count steps themselves: step() goes on from here. Events of a number that was passed already belong to the highest
   // one so far. Throws InvalidArgument if negative.
   void set_step_num(std::int64_t step);
-  // From the next step on; empty: every step is recorded.
+  // Takes effect from the next step on. If it is empty, every step is recorded.
   void set_schedule(Schedule schedule);
   ProfilerAction current_action() const noexcept { return current_action_; }
   bool record_steps() const noexcept { return record_steps_; }  // there is a schedule, so steps are scopes
@@ -100,17 +102,17 @@ class MINDTORCH_EXPORT Profile {
   const std::vector<Activity>& activities() const noexcept { return activities_; }
   std::optional<std::string> use_device() const;  // "cuda", "npu": the device whose columns a table has
 
-  // Of the present or last cycle; nothing before the first prepare.
+  // Returns the id of the present or last cycle; empty before the first prepare.
   std::optional<std::string> get_trace_id() const { return trace_id_; }
-  // From the next cycle on. An empty one brings back random ids.
+  // Takes effect from the next cycle on. An empty callback restores random ids.
   void set_custom_trace_id_callback(TraceIdCallback callback) { options_.custom_trace_id_callback = std::move(callback); }
-  // Everything this profile has warned about, each text once; the process's sink (set_warning_sink) has had it too.
+  // Returns all warnings of this profile, each text once. The process's sink (set_warning_sink) has received them too.
   const std::vector<Warning>& warnings() const noexcept { return warnings_; }
 
   // --- Metadata ---
 
-  // Top-level values of the trace file. Whenever added, they are in the last cycle and in all that follow. These may be called by any
-  // thread at any time: a file that another thread is writing meanwhile has the metadata it began with.
+  // Top-level values of the trace file. They are added to the last cycle and to all that follow. These functions may be called by any
+  // thread at any time; a file that another thread is writing meanwhile keeps the metadata that it began with.
   void add_metadata(const std::string& key, std::string_view value);       // as a JSON string
   void add_metadata_json(const std::string& key, std::string_view value);  // as it is if it is JSON, else as a JSON string
   void preset_metadata_json(const std::string& key, std::string_view value);
@@ -121,21 +123,21 @@ class MINDTORCH_EXPORT Profile {
   // The last cycle, or all of them with acc_events; empty before the first has ended. Stays valid and unchanged (metadata apart) whatever
   // the profile does later.
   std::shared_ptr<const trace::Recording> recording() const { return results_.events(); }
-  // Torch's list of events and what can be asked about them. Refers to analysis(), so valid until the next cycle ends; hold analysis() to
-  // keep it. This and what follows throws AssertionFailed with torch's text before the first trace was prepared. Until it has ended there
-  // are no events.
+  // Returns torch's list of events. It refers to analysis() and is valid until the next cycle ends; hold analysis() to keep it longer. This
+  // and the following functions throw AssertionFailed with torch's text before the first trace was prepared. The list is empty until the
+  // first trace has ended.
   const analyze::Events& events() const;
-  // Values of their own; printed with .table().
+  // Returns values that do not refer to the profile. Print them with .table().
   analyze::KeyAverages key_averages(const analyze::GroupOptions& options = {}) const;
   std::shared_ptr<const analyze::Analysis> analysis() const { return results_.analysis(); }
 
-  // analysis() and the last cycle, for those who want to work on them while the profile goes on (another language, another thread). Throw
-  // what events() and export_chrome_trace() throw; `doing` completes torch's text "Profiler must be initialized before ...".
+  // Return analysis() and the last cycle, for callers that use them while the profile continues (another language, another thread). They
+  // throw the same errors as events() and export_chrome_trace(); `doing` completes torch's text "Profiler must be initialized before ...".
   std::shared_ptr<const analyze::Analysis> checked_analysis(std::string_view doing) const;
   std::shared_ptr<const trace::Recording> checked_cycle(std::string_view doing) const;
   std::shared_ptr<const trace::Recording> checked_memory_cycle() const;      // for a memory timeline
   std::shared_ptr<const analyze::Analysis> checked_stacks_analysis() const;  // for collapsed stacks
-  // What the exports below do with the last cycle.
+  // The part of the exports below that writes the last cycle.
   static void write_stacks(const analyze::Analysis& analysis, const std::string& path, std::string_view metric);
   static void write_chrome_trace(const trace::Recording& cycle, const std::string& path);
   static void write_memory_timeline(std::shared_ptr<const trace::Recording> cycle, const std::string& path,
@@ -144,19 +146,20 @@ class MINDTORCH_EXPORT Profile {
   // Files of the last cycle, whole or not at all; may be repeated. Throw IoError with the path, and Error if no trace has ended yet.
   // Chrome's format whatever the name, but for ".pftrace" (Perfetto's); ".gz" is compressed.
   void export_chrome_trace(const std::string& path) const;
-  // The suffix chooses among all formats (mindtorch/export/export_trace.h). Throws InvalidArgument with their list if it is none of them.
+  // The suffix of the path selects one of all formats (mindtorch/export/export_trace.h). Throws InvalidArgument with the list of suffixes
+  // if it is not one of them.
   void export_trace(const std::string& path) const;
 
   // Collapsed stacks of events(), for flame graphs. Throws AssertionFailed without with_stack, InvalidArgument with torch's list for
   // another metric.
   void export_stacks(const std::string& path, std::string_view metric = "self_cpu_time_total") const;
 
-  // What lay in memory at each moment, by category: ".html" (a page that draws itself), ".json", ".json.gz", ".raw.json.gz" as torch writes
-  // them. `device` is "cpu", "npu:0", "cuda:1"; not said: the first accelerator that reported memory, else the CPU. Throws InvalidArgument
-  // with torch's text unless record_shapes, profile_memory and with_stack are on, and for a device that is none.
+  // Writes the memory in use over time, by category: ".html" (a self-contained page), ".json", ".json.gz" or ".raw.json.gz", as torch
+  // writes them. `device` is "cpu", "npu:0", "cuda:1". The default is the first accelerator that reported memory, or else the CPU. Throws
+  // InvalidArgument with torch's text unless record_shapes, profile_memory and with_stack are on, and for a text that is not a device.
   void export_memory_timeline(const std::string& path, std::optional<std::string_view> device = std::nullopt) const;
 
-  // Events that are missing and why.
+  // Returns the number of missing events for each reason.
   std::vector<trace::Loss> losses() const { return recording()->losses; }
   const Overhead& overhead() const noexcept { return overhead_; }
 
@@ -171,7 +174,7 @@ class MINDTORCH_EXPORT Profile {
   void transit(ProfilerAction from, std::optional<ProfilerAction> to, FirstFailure& failure);
   void end_step();
   void begin_step();
-  // Steps of a trace increase; one that does not is no new step.
+  // The steps of a trace increase. A number that does not increase does not begin a new step.
   void mark_step();
   // Adds to warnings(); false if it is there already.
   bool remember(const std::string& text);
@@ -182,7 +185,7 @@ class MINDTORCH_EXPORT Profile {
   void start_prepared();
   // Ends the running trace; true if its recording was kept.
   bool finish(Keep keep, FirstFailure& failure);
-  // Ends whatever is prepared or running and forgets it.
+  // Ends and drops a trace that is prepared or running.
   void drop_trace(FirstFailure& failure);
 
   ProfileOptions options_;

@@ -1,4 +1,4 @@
-// Profile: what was recorded, as torch's lists and files.
+// Profile: the results, as torch's lists and files.
 #include <utility>
 
 #include "mindtorch/analyze/stacks.h"

@@ -1,4 +1,4 @@
-// Profile: what it says about itself: warnings, metadata, device.
+// Profile: its warnings, metadata and device.
 #include <algorithm>
 #include <utility>
 
@@ -24,7 +24,7 @@ bool Profile::remember(const std::string& text) {
 
 // Options that are accepted but cannot have their full effect.
 void Profile::warn_about_options() {
-  // Said to the sink by schedule() already.
+  // schedule() has already passed this warning to the sink.
   if (const auto* cyclic = options_.schedule.target<CyclicSchedule>(); cyclic && cyclic->options().warmup == 0)
     remember(std::string(kNoWarmupWarning));
   ExperimentalConfig& config = options_.experimental_config;

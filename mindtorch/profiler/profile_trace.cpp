@@ -1,4 +1,4 @@
-// Profile: one trace, from prepare to stop, and what is said and written on the way.
+// Profile: one trace from prepare to stop, with its warnings and files.
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Everything of the profiler's C++ face, the twin of `import torch.profiler`.
+// The whole C++ interface of the profiler, the counterpart of `import torch.profiler`.
 #pragma once
 
 #include "mindtorch/profiler/activity.h"

@@ -1,4 +1,4 @@
-// RecordFunction: a named scope of the user's, the C++ twin of torch.profiler.record_function.
+// RecordFunction: a scope that the user names, the C++ counterpart of torch.profiler.record_function.
 #pragma once
 
 #include <string_view>
@@ -9,8 +9,8 @@
 
 namespace mindtorch::profiler {
 
-// Recorded from construction to close() or destruction, by an exception too. May be nested, moved, and closed on another thread (it is then
-// marked as async). Costs a load and a branch while nothing records.
+// The scope is recorded from construction to close() or destruction, including destruction by an exception. It may be nested, moved, and
+// closed on another thread, which marks it as async. It costs a load and a branch while nothing is being recorded.
 //
 //   profiler::RecordFunction scope("forward");
 class MINDTORCH_EXPORT RecordFunction {

@@ -18,21 +18,21 @@ class MINDTORCH_EXPORT Recorder {
  public:
   virtual ~Recorder() = default;
 
-  // Everything slow, so that start() is quick. Throws Error if another recording runs in this process; it goes on unharmed.
+  // Does all slow work, so that start() is quick. Throws Error if another recording runs in this process; that recording is not affected.
   virtual void prepare() = 0;
   virtual void start() = 0;
-  // Ends the trace, also if it throws.
+  // Ends the trace, even if it throws.
   virtual trace::Recording stop() = 0;
-  // Forgets a trace that was prepared, or ends one that runs and drops it.
+  // Drops a trace that is prepared or running.
   virtual void discard() noexcept = 0;
 
-  // The rest is called only while a trace runs.
+  // The remaining functions are called only while a trace runs.
   virtual void toggle(Activity activity, bool on) = 0;
   virtual void mark_step(std::int64_t step) = 0;
   virtual void open_step_scope(std::int64_t step) = 0;  // "ProfilerStep#<step>"
   virtual void close_step_scope() = 0;
 
-  // Of the present trace: one sentence for each device or host that was asked for and cannot be recorded.
+  // Returns one sentence for each device or host that the present trace should record and cannot.
   virtual std::vector<std::string> problems() const = 0;
   // Memory that events take now.
   virtual std::int64_t bytes_in_use() const = 0;

@@ -33,7 +33,7 @@ void Results::keep_last(trace::Recording recording) {
     all_ = last_;
     return;
   }
-  // A caller may still read what was handed out: then the earlier cycles are copied, not changed.
+  // A caller may still read a recording that was handed out. In that case the earlier cycles are copied and not changed.
   if (all_.use_count() > 1) all_ = std::make_shared<trace::Recording>(*all_);
   trace::append(*all_, *last_);
   all_->trace_id = last_->trace_id;

@@ -1,6 +1,6 @@
-// Results: what a profile has recorded so far: its last cycle, and all cycles together if they are accumulated.
+// Results: the recordings of a profile: its last cycle, and all cycles together if they are accumulated.
 //
-// Functions may be called by any thread. What was handed out is read without a lock: it stays as it is.
+// Functions may be called by any thread. Recordings that were handed out never change, so they are read without a lock.
 #pragma once
 
 #include <atomic>
@@ -19,10 +19,10 @@ class MINDTORCH_EXPORT Results {
  public:
   explicit Results(bool accumulate) : accumulate_(accumulate) {}
 
-  // Takes over a finished cycle. What was handed out before stays as it is.
+  // Takes over a finished cycle. Recordings that were handed out before do not change.
   void keep(trace::Recording recording);
-  // As keep(), of a cycle whose events went to a file: they are read when they are first asked for, at once if cycles are accumulated. The
-  // calls that ask then throw what ingest::load_recording() and record::merge_spilled() throw.
+  // Like keep(), for a cycle whose events went to a file. They are read when they are first needed, or at once if cycles are accumulated.
+  // The functions that need them then throw the errors of ingest::load_recording() and record::merge_spilled().
   void keep_spilled(trace::Recording recording, std::string path);
   // The file is about to be written anew: events of it that have not been asked for are lost.
   void forget_spilled();
@@ -36,7 +36,7 @@ class MINDTORCH_EXPORT Results {
   std::shared_ptr<const trace::Recording> last_cycle() const;
   // All cycles if they are accumulated, else the last. Its metadata must not be read while another thread may set some.
   std::shared_ptr<const trace::Recording> events() const;
-  // What can be asked about events(), made when first asked for and kept until the next cycle.
+  // Returns the analysis of events(). It is made on first use and kept until the next cycle.
   std::shared_ptr<const analyze::Analysis> analysis() const;
 
  private:

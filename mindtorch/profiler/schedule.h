@@ -1,4 +1,4 @@
-// schedule(): which steps of a training loop are recorded. The C++ twin of torch.profiler.schedule and ProfilerAction.
+// schedule(): which steps of a training loop are recorded. The C++ counterpart of torch.profiler.schedule and ProfilerAction.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace mindtorch::profiler {
 
-// What the profiler does during one step. Numbers are torch's.
+// The action of the profiler during one step. The numbers are torch's.
 enum class ProfilerAction : std::uint8_t {
   kNone = 0,
   kWarmup = 1,  // everything is prepared, nothing recorded
@@ -21,7 +21,7 @@ enum class ProfilerAction : std::uint8_t {
 MINDTORCH_EXPORT std::string_view action_name(ProfilerAction action);  // "NONE", "WARMUP", "RECORD", "RECORD_AND_SAVE", "DEVICE_STOPPED"
 
 // The action of each step, 0 being the one that start() begins. Called by Profile's constructor and then once per step, on the thread that
-// calls step(); what it throws comes out of that call.
+// calls step(). That call throws the exceptions of the schedule.
 using Schedule = std::function<ProfilerAction(std::int64_t step)>;
 
 // Skip `skip_first` steps; then cycles of `wait` idle, `warmup` and `active` recorded steps; `repeat` cycles, 0 = without end.
@@ -34,7 +34,7 @@ struct ScheduleOptions {
   std::int64_t skip_first_wait = 0;  // not 0: the first cycle does without its `wait`
 };
 
-// What schedule() makes; can be found again in a Schedule with target<CyclicSchedule>().
+// The function object that schedule() returns. Schedule::target<CyclicSchedule>() gives access to it.
 class MINDTORCH_EXPORT CyclicSchedule {
  public:
   explicit CyclicSchedule(const ScheduleOptions& options) : options_(options) {}

@@ -1,4 +1,4 @@
-// What can be recorded on this machine now.
+// Status: what can be recorded on this machine now.
 #include "mindtorch/profiler/status.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What can be recorded on this machine now, and why the rest cannot.
+// Status: what can be recorded on this machine now, and why the rest cannot be.
 #pragma once
 
 #include <string>

@@ -29,8 +29,8 @@ void ensure_directory(const std::string& path) {
   }
 }
 
-// Now, but later than ever before in this process: two files never share a name, even if the wall clock is set back or two handlers write
-// into one directory.
+// Returns the current time, but always later than any earlier result in this process. Two files never share a name, even if the wall clock
+// is set back or two handlers write into one directory.
 std::int64_t next_time_ns() {
   static std::atomic<std::int64_t> last{0};
   const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();

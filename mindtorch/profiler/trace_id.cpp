@@ -9,7 +9,7 @@
 namespace mindtorch::profiler {
 
 std::string random_trace_id() {
-  // The system's entropy each time, not a generator's: a forked child must not repeat its parent's ids.
+  // Each id uses the system's entropy and not a generator, because a forked child must not repeat its parent's ids.
   std::random_device entropy;
   const auto word = [&] { return (static_cast<std::uint64_t>(entropy()) << 32) | entropy(); };
   const std::uint64_t high = (word() & 0xFFFFFFFFFFFF0FFF) | 0x0000000000004000;  // version 4

@@ -1,4 +1,4 @@
-// What happens between two steps: torch's table of (action before, action now) as data.
+// The calls that are made between two steps: torch's table of (action before, action now) as data.
 #pragma once
 
 #include <cstdint>

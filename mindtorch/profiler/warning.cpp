@@ -34,7 +34,7 @@ void warn(WarningCategory category, const std::string& text) {
     const std::lock_guard lock(mutex);
     sink = current_sink();
   }
-  // Without the lock: a sink may take its time, or warn.
+  // The sink is called without the lock, because it may be slow or may warn itself.
   if (sink) sink->call(category, text);
 }
 

@@ -16,16 +16,16 @@ struct Warning {
   friend bool operator==(const Warning&, const Warning&) = default;
 };
 
-// May throw (Python's "error" filter does): the exception comes out of the call that warned, which has then done its work nevertheless.
+// The sink may throw, as Python's "error" filter does. The call that warned then throws the exception after it has done its work.
 using WarningSink = std::function<void(WarningCategory, const std::string& text)>;
 
-// Installs the sink of the process; an empty one removes it. Any thread. A new sink has seen nothing: what is said once is said to it
-// again.
+// Installs the sink of the process; an empty one removes it. May be called on any thread. A new sink receives warnings that are given only
+// once again.
 MINDTORCH_EXPORT void set_warning_sink(WarningSink sink);
 
-// Hands a warning to the sink, on this thread. Any thread.
+// Passes a warning to the sink, on the calling thread. May be called on any thread.
 MINDTORCH_EXPORT void warn(WarningCategory category, const std::string& text);
-// As warn(), but a text the present sink has had this way before is left out.
+// Like warn(), but skips a text that the present sink has already received through this function.
 MINDTORCH_EXPORT void warn_once(WarningCategory category, const std::string& text);
 
 }  // namespace mindtorch::profiler

@@ -1,4 +1,4 @@
-// From sealed logs and device batches to one Recording.
+// Assembles one Recording from sealed logs and device batches.
 #include "mindtorch/record/assemble.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ bool read_log(const SealedLog& log, TickMapping& mapping, const ReadOptions& opt
   for (const Segment& segment : log.segments) {
     const std::size_t before = out.events.size();
     read_segment(segment, track_id, mapping, options, ids, out, counts);
-    // The order within segments has been looked at; the seam between two has not.
+    // The order within each segment has been checked, but not the order across two segments.
     if (before > track.first_event && before < out.events.size() && out.events.start_ns[before] <= out.events.start_ns[before - 1])
       counts.in_order = false;
   }

@@ -30,10 +30,10 @@ struct Ingredients {
   StackProvider* stacks;
 };
 
-// `about` (no events yet) with everything that was recorded.
+// Returns `about`, which has no events yet, with everything that was recorded.
 trace::Recording assemble(const Ingredients& from, trace::Recording about);
 
-// The parts of a Recording that hold no events, for a session that spilled them.
+// Returns the parts of a Recording other than events, for a session that spilled its events.
 void add_clock_and_steps(const SessionCore& core, TickMapping& mapping, std::uint64_t stop_ticks, trace::Recording& out);
 void add_log_losses(const SealedLog& log, trace::Recording& out);
 trace::Track track_of(const ThreadIdentity& thread);

@@ -1,4 +1,4 @@
-// Memory of the logs.
+// The memory of the logs.
 #include "mindtorch/record/block_pool.h"
 
 #include <sys/mman.h>

@@ -16,7 +16,7 @@ class BlockPool {
  public:
   static BlockPool& instance();
 
-  // Null if the system has no memory left.
+  // Returns null if the system has no memory left.
   void* take() noexcept;
   void give_back(void* block) noexcept;
   // Makes sure that there are free blocks with mapped pages, so that the first event of a session does not cause page faults.

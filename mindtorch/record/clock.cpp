@@ -19,7 +19,7 @@ std::int64_t read_ns(clockid_t id) noexcept {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-// The narrowest of a few readings: an interrupt between two reads widens one of them, hardly all.
+// Takes the narrowest of a few readings: an interrupt between two reads widens one of them, but rarely all of them.
 template <class Ticks>
 ClockSample take_sample(Ticks ticks) {
   ClockSample best;

@@ -9,7 +9,7 @@
 
 namespace mindtorch::record {
 
-// The hardware counter: TSC on x86-64, the virtual counter on AArch64. Not serialising: ~20 cycles.
+// The hardware counter: TSC on x86-64, the virtual counter on AArch64. The read does not serialise and takes about 20 cycles.
 inline std::uint64_t hardware_ticks() noexcept {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();  // <x86intrin.h> would add half a second to the compilation of every file
@@ -41,12 +41,12 @@ class MINDTORCH_EXPORT Clock {
   virtual double ns_per_tick() = 0;            // best estimate so far; any thread
 };
 
-// The hardware counter where it is invariant and the kernel trusts it too, else CLOCK_MONOTONIC. Lives for ever.
+// Returns the hardware counter if it is invariant and the kernel uses it too, and CLOCK_MONOTONIC otherwise. The clock is never destroyed.
 MINDTORCH_EXPORT Clock& system_clock();
-// CLOCK_MONOTONIC, whatever the hardware offers.
+// Returns CLOCK_MONOTONIC on any hardware. It is never destroyed.
 MINDTORCH_EXPORT Clock& monotonic_clock();
 
-// A clock that tests turn by hand; 1 tick = 1 ns.
+// A clock that tests advance by hand. One tick is one nanosecond.
 class MINDTORCH_EXPORT FakeClock : public Clock {
  public:
   std::string_view name() const override { return "fake"; }

@@ -1,4 +1,4 @@
-// DeviceBatch: what a source saw, in compact form. A record has a fixed size; names and details that repeat are stored once.
+// DeviceBatch: the records of a source, in compact form. A record has a fixed size; names and details that repeat are stored once.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +59,7 @@ class MINDTORCH_EXPORT DetailTable {
   trace::IdTable ids_;
 };
 
-// Everything a source has at stop.
+// Everything that a source returns at stop.
 struct MINDTORCH_EXPORT DeviceBatch {
   std::vector<SourceClock> clocks;
   std::vector<std::string> names{""};
@@ -68,9 +68,9 @@ struct MINDTORCH_EXPORT DeviceBatch {
   std::uint64_t dropped = 0;  // records that are missing because the vendor or the source had no room for them
   std::string dropped_detail;
   std::uint64_t overwritten = 0;  // records that are older than what was asked to be kept
-  // What is known about each device, as one JSON object with torch's keys (id, name, totalGlobalMem, ...).
+  // The properties of each device, as one JSON object with torch's keys (id, name, totalGlobalMem, ...).
   std::vector<std::string> device_properties;
-  // More for the header of a trace: key and JSON text.
+  // Further entries for the header of a trace: key and JSON text.
   std::vector<std::pair<std::string, std::string>> metadata;
 
   std::uint32_t name_id(std::string_view text) { return interner_.intern(names, text); }
@@ -83,7 +83,7 @@ struct MINDTORCH_EXPORT DeviceBatch {
   trace::Attribute json_attribute(std::string_view key, std::string_view json) {
     return {name_id(key), trace::Attribute::Type::kJson, name_id(json)};
   }
-  // Counts records that are missing, and says why once.
+  // Counts missing records, and adds the reason once.
   void count_dropped(std::uint64_t count, std::string_view why);
 
  private:

@@ -1,4 +1,4 @@
-// Puts what the sources saw on the timeline of the host.
+// Puts the records of sources on the timeline of the host.
 #include "mindtorch/record/device_mapping.h"
 
 #include <fmt/ranges.h>
@@ -14,7 +14,7 @@
 namespace mindtorch::record {
 namespace {
 
-// Samples whose bracket is far wider than the best ones were interrupted: they know less than they cost.
+// Samples whose bracket is far wider than the best ones were interrupted. They would make the mapping worse.
 constexpr std::int64_t kWorthKeeping = 4;
 
 // `tick_ns`: how long one value of the device's clock is shown. A sample and a record with the same value may be that far apart.
@@ -146,7 +146,7 @@ class BatchIds {
   std::vector<trace::Attribute> row_;
 };
 
-// To the list that a Chrome trace has at its top.
+// Adds to the list at the top of a Chrome trace.
 void add_device_properties(const DeviceBatch& batch, trace::Recording& out) {
   if (batch.device_properties.empty()) return;
   std::string& list = out.metadata["deviceProperties"];

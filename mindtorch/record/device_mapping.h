@@ -15,9 +15,9 @@ namespace mindtorch::record {
 // holds for records between the first and the last sample. Throws InvalidArgument if the clock gave no sample.
 TickMapping map_source_clock(const SourceClock& clock, TickMapping& session);
 
-// Appends every record as an event (streams become tracks, launches go to the track of their thread), counts what was dropped and what
-// could not be linked: launches seen = device records seen + launches without a device record. `track_of_event` grows along with the
-// events.
+// Appends every record as an event: streams become tracks, and launches go to the track of their thread. Counts records that were dropped
+// or could not be linked, so that launches seen = device records seen + launches without a device record. `track_of_event` grows along with
+// the events.
 void add_device_batch(const DeviceBatch& batch, std::string_view source_name, TickMapping& session, IdMaps& ids, trace::Recording& out,
                       std::vector<trace::TrackId>& track_of_event);
 

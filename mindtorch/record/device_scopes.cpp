@@ -1,4 +1,4 @@
-// The spans of the user's scopes on devices.
+// Computes the spans of the user's scopes on devices.
 #include "mindtorch/record/device_scopes.h"
 
 #include <algorithm>

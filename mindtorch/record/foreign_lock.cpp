@@ -1,4 +1,4 @@
-// Giving up and taking back the lock of another language.
+// Gives up and takes back the lock of another language.
 #include "mindtorch/record/foreign_lock.h"
 
 #include <atomic>

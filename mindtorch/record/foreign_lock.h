@@ -1,6 +1,6 @@
 // ForeignLock: the lock of another language (Python's GIL) that a thread may hold while it records.
 //
-// A thread that waits for the spill file must not hold it: whoever writes the file may need it to read call stacks.
+// A thread that waits for the spill file must not hold it: the spill thread may need it to read call stacks.
 #pragma once
 
 #include <mutex>
@@ -12,16 +12,17 @@ namespace mindtorch::record {
 class MINDTORCH_EXPORT ForeignLock {
  public:
   virtual ~ForeignLock() = default;
-  // Gives the lock up if this thread holds it; returns what take_back() needs, null if it did not.
+  // Releases the lock if this thread holds it. Returns the argument for take_back(), or null if the thread does not hold the lock.
   virtual void* give_up() noexcept = 0;
   virtual void take_back(void* given_up) noexcept = 0;
 };
 
-// Installs the process's foreign lock (null removes it); it must outlive every session. Not while a session runs.
+// Installs the process's foreign lock; null removes it. The lock must outlive every session. Must not be called while a session runs.
 MINDTORCH_EXPORT void set_foreign_lock(ForeignLock* lock);
 
-// Stands before the first lock of the recorder that a call takes. What is given up while it lives comes back when it ends, after the locks
-// taken behind it are released: a thread never waits for the foreign lock with one of ours in its hands.
+// Declare a region before the first lock of the recorder that a function takes. A foreign lock that is given up inside the region is taken
+// back when the region ends, after the recorder's locks are released. Therefore a thread never waits for the foreign lock while it holds a
+// lock of the recorder.
 class MINDTORCH_EXPORT ForeignLockRegion {
  public:
   ForeignLockRegion() noexcept;
@@ -29,7 +30,7 @@ class MINDTORCH_EXPORT ForeignLockRegion {
   ForeignLockRegion(const ForeignLockRegion&) = delete;
   ForeignLockRegion& operator=(const ForeignLockRegion&) = delete;
 
-  // Called before this thread waits. Does nothing outside of a region, or if the lock was given up already.
+  // Gives up the foreign lock before this thread waits. Does nothing outside of a region, or if the lock was given up already.
   static void give_up() noexcept;
 
  private:
@@ -37,8 +38,8 @@ class MINDTORCH_EXPORT ForeignLockRegion {
   void* given_up_ = nullptr;
 };
 
-// Locks `mutex` inside a region. If another thread has it, the foreign lock is given up for the wait: that thread may itself wait for
-// somebody who needs it.
+// Locks `mutex` inside a region. If another thread holds it, the foreign lock is given up during the wait, because that thread may itself
+// be waiting for a thread that needs the foreign lock.
 inline std::unique_lock<std::mutex> lock_patiently(std::mutex& mutex) {
   std::unique_lock lock(mutex, std::try_to_lock);
   if (!lock) {

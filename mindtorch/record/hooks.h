@@ -1,5 +1,5 @@
-// The hooks: what a host calls to be recorded. Everything here is noexcept, takes no lock, and costs one load and one predicted branch
-// while nothing records.
+// The hooks that a host calls to record its events. All of them are noexcept and take no lock. While nothing is being recorded, each costs
+// one load and one predicted branch.
 //
 //   void Dispatcher::call(Op& op, Stack& stack) {
 //     record::OpScope scope(op.name_id, record::known(device), link);
@@ -27,16 +27,16 @@ MINDTORCH_EXPORT std::uint64_t clock_ticks_slow() noexcept;
 
 inline std::uint64_t ticks_for(std::uint64_t state) noexcept { return (state & kInlineTicks) != 0 ? hardware_ticks() : clock_ticks_slow(); }
 
-// When an event ends.
+// Returns the end time for an event.
 enum class Ends : bool {
   kAnytime,  // also on another thread, or never
   kInCall,   // on this thread, before the call in which it began returns
 };
 
-// Stack capture of a slot just opened; called only under kStacks.
+// Captures the stack for a slot that was just opened. Called only if kStacks is set.
 MINDTORCH_EXPORT void capture_stack(Slot* slot, Ends ends) noexcept;
 
-// Opens a slot on this thread under `state` (non-zero). Null if refused; the refusal is counted.
+// Opens a slot on this thread under `state`, which must not be 0. Returns null if that is refused, which is counted.
 inline Slot* open_slot(std::uint64_t state, NameId name, EventKind kind, std::uint8_t flags, Device device, std::uint64_t link,
                        Ends ends = Ends::kAnytime) noexcept {
   ThreadLog* log = thread_log;
@@ -57,8 +57,8 @@ inline Slot* open_slot(std::uint64_t state, NameId name, EventKind kind, std::ui
   return slot;
 }
 
-// Whether this thread still records in the session of `state`. If not, a slot that was opened under `state` is no longer the thread's to
-// write. What the session wants may have changed meanwhile: that does not matter.
+// Returns true if this thread still records in the session of `state`. Otherwise the thread must no longer write to a slot that was opened
+// under `state`. The session's Want bits may have changed in between; they are ignored.
 inline bool is_current(std::uint64_t state) noexcept { return generation_of(thread_log->state) == generation_of(state); }
 
 // Ends the event in a slot that this thread has opened under `state`; does nothing if that session is over and the thread has joined
@@ -68,7 +68,7 @@ inline void close_slot(Slot* slot, std::uint64_t state) noexcept {
     store_end(*slot, ticks_for(state));
 }
 
-// Where the tensors of an op live, when the host knows.
+// The device of an op's tensors, if the host knows it.
 struct OpDevice {
   Device device{};
   std::uint8_t flags = 0;  // trace::kKnownDevice if `device` means something
@@ -85,7 +85,7 @@ class OpScope {
     slot_ = open_slot(state, name, kind, where.flags, where.device, link, Ends::kInCall);
     state_ = state;
   }
-  // Inlined everywhere, so that a scope lives in registers: a call from the path of exceptions would need it in memory.
+  // Always inlined, so that a scope stays in registers: a call on the exception path would force it into memory.
   [[gnu::always_inline]] ~OpScope() {
     if (slot_ != nullptr) [[unlikely]]
       close_slot(slot_, state_);
@@ -108,7 +108,7 @@ class OpScope {
   std::uint64_t state_ = 0;
 };
 
-// A scope with a name of the user's, which may be moved, nested, left open, and closed on another thread (then marked as async).
+// A scope that the user has named. It may be moved, nested, left open, and closed on another thread, which marks it as async.
 class MINDTORCH_EXPORT NamedScope {
  public:
   NamedScope() = default;
@@ -124,7 +124,7 @@ class MINDTORCH_EXPORT NamedScope {
       return;
     open(state, name, kind);
   }
-  // A scope whose name ends in a number ("ProfilerStep#3"); the number needs no name of its own.
+  // A scope whose name ends in a number ("ProfilerStep#3"). The name is interned once for all numbers.
   static NamedScope numbered(NameId name, std::uint64_t number, EventKind kind) noexcept {
     NamedScope scope;
     if (const std::uint64_t state = current_state(); state != 0) scope.open(state, name, kind, kNumbered, number);
@@ -170,18 +170,18 @@ class MINDTORCH_EXPORT NamedScope {
   std::uint64_t state_ = 0;
 };
 
-// A moment on this thread.
+// Records an instant on this thread.
 MINDTORCH_EXPORT void record_instant(NameId name) noexcept;
 
-// An interval that is already over, in hardware or session ticks; `start_ticks` must not precede the previous event's start on this thread
-// by intent, but if it does, the recording sorts it in.
+// Records an interval that is already over, in ticks of the session's clock. Intervals should be recorded in order of their start on each
+// thread; an interval that is not in order is sorted when the session stops.
 MINDTORCH_EXPORT void record_interval(NameId name, EventKind kind, std::uint64_t start_ticks, std::uint64_t end_ticks,
                                       std::uint64_t link = 0) noexcept;
 
-// The session's clock, for record_interval(). 0 while nothing records.
+// Returns the time on the session's clock, for record_interval(), or 0 while nothing is being recorded.
 MINDTORCH_EXPORT std::uint64_t now_ticks() noexcept;
 
-// Allocation (bytes > 0) or free (bytes < 0); totals are those of the device after it. Gate: wants(kMemory).
+// Records an allocation (bytes > 0) or a free (bytes < 0). The totals are those of the device afterwards. Call it only if wants(kMemory).
 MINDTORCH_EXPORT void record_memory_slow(Device device, const void* address, std::int64_t bytes, std::int64_t total_allocated,
                                          std::int64_t total_reserved) noexcept;
 inline void record_memory(Device device, const void* address, std::int64_t bytes, std::int64_t total_allocated,
@@ -190,28 +190,31 @@ inline void record_memory(Device device, const void* address, std::int64_t bytes
     record_memory_slow(device, address, bytes, total_allocated, total_reserved);
 }
 
-// Says what the memory at `address` is for, from now on.
+// Records the purpose of the memory at `address` from now on.
 MINDTORCH_EXPORT void record_memory_category_slow(const void* address, trace::MemoryCategory category) noexcept;
 inline void record_memory_category(const void* address, trace::MemoryCategory category) noexcept {
   if (wants(kMemory)) [[unlikely]]
     record_memory_category_slow(address, category);
 }
 
-// Hangs a key and a value on an open scope of this thread, as soon after opening as possible. Does nothing on a null slot.
+// Adds a key and a value to an open scope of this thread. Call it as soon after opening the scope as possible. Does nothing if the slot is
+// null.
 MINDTORCH_EXPORT void add_attribute(Slot* slot, NameId key, std::int64_t value) noexcept;
 MINDTORCH_EXPORT void add_attribute(Slot* slot, NameId key, double value) noexcept;
 MINDTORCH_EXPORT void add_attribute(Slot* slot, NameId key, std::string_view text) noexcept;
 MINDTORCH_EXPORT void add_json_attribute(Slot* slot, NameId key, std::string_view json) noexcept;
 
-// This thread's small number (Track::number), for make_sequence_link(); attaches the thread if it has never recorded. 0 while idle.
+// Returns this thread's number (Track::number), for make_sequence_link(), or 0 while nothing is being recorded. Attaches the thread if it
+// has never recorded.
 MINDTORCH_EXPORT std::uint32_t thread_number() noexcept;
 
-// Work handed to another thread: the receiver records as the giver did, also when a session is limited to its starting thread.
+// Admits a thread that receives work to the session of the thread that handed the work over, also if the session is limited to its starting
+// thread.
 class MINDTORCH_EXPORT ThreadAdmission {
  public:
-  // Taken on the giving thread.
+  // Called on the thread that hands the work over.
   static ThreadAdmission capture() noexcept;
-  // Applied on the receiving thread.
+  // Called on the thread that receives the work.
   void apply() const noexcept;
 
  private:

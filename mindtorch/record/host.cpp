@@ -1,4 +1,4 @@
-// The hosts of this process.
+// The list of hosts of this process.
 #include "mindtorch/record/host.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A host: a runtime whose ops are recorded. Registering one lets a session switch its callbacks on and ask for its memory totals.
+// Host: a runtime whose ops are recorded. A session switches on the callbacks of each registered host and reads its memory totals.
 #pragma once
 
 #include <string_view>
@@ -15,16 +15,16 @@ class MINDTORCH_EXPORT Host {
  public:
   virtual ~Host() = default;
   virtual std::string_view name() const = 0;  // "embedded", "torch"
-  // A session starts: switch on what `wants` (Want bits) asks for. Called on the thread that starts the session, before the first event can
-  // be recorded. The recorder holds no lock meanwhile.
+  // Called when a session starts. The host must switch on the callbacks for `wants` (Want bits). It is called on the thread that starts the
+  // session, before the first event can be recorded, and without a lock of the recorder.
   virtual Status session_starts(std::uint32_t wants) = 0;
-  // The session has stopped, and nothing is recorded any more. Called on the thread that stops it.
+  // Called when the session has stopped and nothing is being recorded any more, on the thread that stops it.
   virtual void session_stops() = 0;
-  // Totals of the host's allocators now.
+  // Returns the current totals of the host's allocators.
   virtual std::vector<trace::MemoryBaseline> memory_totals() { return {}; }
 };
 
-// The host must outlive its registration. Any thread; not from inside a Host call.
+// The host must outlive its registration. May be called on any thread, but not from inside a call of a Host.
 MINDTORCH_EXPORT void register_host(Host* host);
 MINDTORCH_EXPORT void unregister_host(Host* host);
 MINDTORCH_EXPORT std::vector<Host*> hosts();

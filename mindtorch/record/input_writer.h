@@ -11,8 +11,8 @@
 
 namespace mindtorch::record {
 
-// Use right after opening the scope, on its thread, only if scope.wants(kShapes). Arguments in call order; the row is committed by the
-// destructor. If it does not fit (a list of thousands of tensors) the row is dropped whole and counted as lost side data.
+// Use it right after opening the scope, on the thread of the scope, and only if scope.wants(kShapes). Add the arguments in call order; the
+// destructor commits the row. A row that does not fit (a list of thousands of tensors) is dropped as a whole and counted as lost side data.
 class MINDTORCH_EXPORT InputWriter {
  public:
   template <class Scope>
@@ -54,7 +54,7 @@ class MINDTORCH_EXPORT InputWriter {
   void integers(const std::int64_t* values, std::uint32_t count) noexcept {
     numbers(trace::Input::Kind::kIntList, count, [values](std::uint32_t i) { return values[i]; });
   }
-  // A list of that kind; number_at(i) is its number (a truth value is 0 or 1) and does not throw.
+  // Adds a list of that kind. number_at(i) returns its i-th number (0 or 1 for a bool) and must not throw.
   template <class NumberAt>
   void numbers(trace::Input::Kind kind, std::uint32_t count, NumberAt&& number_at) noexcept {
     ++arguments_;
@@ -66,7 +66,7 @@ class MINDTORCH_EXPORT InputWriter {
   void other() noexcept { header(trace::make_input_header(trace::Input::Kind::kOther)); }
 
  private:
-  // Enough for two tensors of four dimensions, so that most rows are checked for room once.
+  // This is enough for two tensors of four dimensions, so that most rows need only one check for room.
   static constexpr std::uint32_t kUsualWords = 24;
 
   // The words of the row so far and the room after them; all null when the row is lost.

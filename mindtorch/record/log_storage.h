@@ -85,10 +85,10 @@ void note_fill(Log& log) noexcept;
 // Appends an event that is over already. There must be room for it. On the log's own thread.
 void append_closed(ThreadLog& hot, const Slot& event) noexcept;
 
-// The log writes to no segment any more: the next event or side entry goes the slow way. On the log's own thread.
+// Detaches the log from its segment, so that the next event or side entry takes the slow path. Called on the log's own thread.
 void leave_segment(ThreadLog& hot) noexcept;
 
-// What stop() takes from a log.
+// The data that stop() takes from a log.
 struct SealedLog {
   ThreadIdentity thread;
   std::vector<Segment> segments;  // oldest first, pinned ones included

@@ -1,4 +1,4 @@
-// Names are ids: one table a process, and a small cache a thread.
+// Names are ids. There is one table per process and one small cache per thread.
 #include "mindtorch/record/names.h"
 
 #include <array>

@@ -10,16 +10,17 @@
 
 namespace mindtorch::record {
 
-// The id of `text`, the same for the life of the process. Takes a lock: for registration, not for the record path.
+// Returns the id of `text`, which stays the same for the life of the process. It takes a lock, so use it for registration and not on the
+// record path.
 MINDTORCH_EXPORT trace::NameId intern(std::string_view text);
 
-// As intern(), but a text that this thread has used before costs a few nanoseconds: no lock, no allocation.
+// Like intern(), but a text that this thread has used before costs only a few nanoseconds, without a lock or an allocation.
 MINDTORCH_EXPORT trace::NameId intern_cached(std::string_view text) noexcept;
 
-// The text of an id; the reference lives as long as the process.
+// Returns the text of an id. The reference is valid for the life of the process.
 MINDTORCH_EXPORT const std::string& name_text(trace::NameId id);
 
-// Number of names known; ids are 0 .. name_count() - 1.
+// Returns the number of names. Ids are 0 .. name_count() - 1.
 MINDTORCH_EXPORT std::size_t name_count();
 
 }  // namespace mindtorch::record

@@ -1,4 +1,4 @@
-// Which op this thread is in.
+// Finds the op that the calling thread is executing.
 #include "mindtorch/record/open_op.h"
 
 #include <algorithm>

@@ -25,7 +25,8 @@ std::string current_thread_name() {
   return name;
 }
 
-// A thread often gets its name after it has started, and its death takes the name along: ask the kernel again at the end.
+// A thread often gets its name after it has started, and the name is lost when the thread ends. Therefore the kernel is asked again at the
+// end.
 std::string thread_name_now(const ThreadIdentity& thread) {
   std::ifstream file(fmt::format("/proc/self/task/{}/comm", thread.tid));
   std::string name;

@@ -18,27 +18,27 @@ class Registry {
  public:
   static Registry& instance();
 
-  // A session claims the process; false if another one has it.
+  // Claims the process for a session. Returns false if another session has claimed it.
   bool claim(SessionCore* session);
-  // From now on logs may attach to the session that has claimed the process.
+  // Lets logs attach to the session that has claimed the process.
   void open(SessionCore* session);
-  // No log attaches any more; every log that took part is sealed and handed over.
+  // Lets no more logs attach. Seals and returns every log that took part.
   std::vector<SealedLog> close(SessionCore* session);
   void unclaim(SessionCore* session);
 
-  // A generation number no session has had.
+  // Returns a generation number that no session has had.
   std::uint32_t next_generation();
 
-  // The side of the threads that record, out of line. attach() makes `log` take part in the session of the state word `state`; false if
+  // The out-of-line functions for recording threads. attach() attaches `log` to the session of the state word `state`, and returns false if
   // that session is over.
   Log* create_log();
   bool attach(Log& log, std::uint64_t state);
   // Ends a scope that the calling thread did not open, and marks it as async. Does nothing if the session of `state` is over.
   void close_async(Slot* slot, std::uint64_t state, std::uint64_t end_ticks) noexcept;
   void thread_exits(Log* log) noexcept;
-  // Gives a block to the thread that may still write to it; to the pool if the thread is gone.
+  // Returns a block to the thread that may still write to it, or to the pool if the thread has ended.
   void keep_for_thread(std::uint32_t number, void* block) noexcept;
-  // Counts an event of a thread whose log is gone already.
+  // Counts an event of a thread whose log no longer exists.
   void refuse_at_thread_exit() noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// Turns sealed segments into rows of a Recording.
+// Converts sealed segments to rows of a Recording.
 #include "mindtorch/record/segment_reader.h"
 
 #include <fmt/core.h>

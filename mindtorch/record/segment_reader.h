@@ -1,4 +1,4 @@
-// Turns sealed segments into rows of a Recording: stop() does it for what is in memory, the spill thread for what goes to the file.
+// Converts sealed segments to rows of a Recording. stop() converts the segments in memory, and the spill thread those that go to the file.
 // Internal to record.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace mindtorch::record {
 
 class StackProvider;
 
-// Gives names and stacks of the process dense ids of one recording, in order of first use. The tables belong to the caller.
+// Maps the process's ids of names and stacks to dense ids of one recording, in order of first use. The tables belong to the caller.
 class IdMaps {
  public:
   IdMaps(std::vector<std::string>& names, trace::Stacks& stacks, StackProvider* provider)

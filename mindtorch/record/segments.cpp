@@ -15,7 +15,7 @@ void release_segment(SessionCore& session, const Segment& segment) noexcept {
   for (const SideChunk& chunk : segment.side) session.release_block(chunk.words);
 }
 
-// keep_last: is the oldest segment no longer wanted? Never the one that is being written.
+// keep_last: returns true if the oldest segment is no longer wanted. The segment that is being written is always wanted.
 bool oldest_is_droppable(const SessionCore& session, const LogStorage& cold) noexcept {
   if (cold.segments.size() < 2) return false;
   if (session.over_budget()) return true;
@@ -87,7 +87,7 @@ void begin_segment(SessionCore& session, Log& log, void* block) {
   log.hot.next.store(log.hot.segment_begin, std::memory_order_release);
 }
 
-// The wait for the disk is part of what the user sees: it stands in the recording.
+// The wait for the disk is visible to the user, so it is recorded.
 void record_wait(Log& log, std::uint64_t from_ticks) noexcept {
   const std::uint64_t now = ticks_for(log.hot.state);
   static const NameId name = intern("profiler: waiting for the spill file");

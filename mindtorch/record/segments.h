@@ -1,4 +1,4 @@
-// How a log gets its next segment, and what the policy of the session does with those it has. Internal to record.
+// Gives a log its next segment, and applies the session's policy to the segments that it has. Internal to record.
 #pragma once
 
 #include <atomic>
@@ -8,8 +8,8 @@
 
 namespace mindtorch::record {
 
-// Ends the log's current segment and starts a new one. False if that is refused, which is counted in `refusals`, or the session is over. On
-// the log's own thread.
+// Ends the log's current segment and starts a new one. Returns false if that is refused, which is counted in `refusals`, or if the session
+// is over. Called on the log's own thread.
 bool new_segment(Log& log, std::atomic<std::uint64_t>& refusals) noexcept;
 
 }  // namespace mindtorch::record

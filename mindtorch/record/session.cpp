@@ -75,7 +75,7 @@ class Session::Impl {
   void set_state(std::uint64_t word) const { state_word.store(word, std::memory_order_seq_cst); }
 
   void start();
-  // Ends recording on every thread and takes what was recorded.
+  // Ends recording on every thread and takes the recorded data.
   std::vector<SealedLog> halt();
   std::vector<SourceBatch> drain_sources();
   void release(const std::vector<SealedLog>& logs);
@@ -113,7 +113,7 @@ void Session::Impl::start() {
   Registry::instance().open(&core);
   phase = Phase::kRunning;
   events_on = options.events;
-  // This thread joins now, so that its first event costs what the others do.
+  // This thread joins now, so that its first event costs no more than later ones.
   Log* log = attached_log(state);
   if (!options.all_threads && thread_log->storage != nullptr) {
     thread_log->storage->admitted_generation = core.generation;  // the starting thread is the one that records

@@ -1,4 +1,5 @@
-// Session: prepare -> start -> stop. One at a time in a process; everything recorded in between comes back as a trace::Recording.
+// Session: prepare -> start -> stop. A process has at most one session at a time. stop() returns everything that was recorded as a
+// trace::Recording.
 #pragma once
 
 #include <chrono>
@@ -14,7 +15,7 @@
 
 namespace mindtorch::record {
 
-// What happens when events need more memory than was granted.
+// How much memory events may take, and what happens when they need more.
 struct Budget {
   enum class Policy {
     kGrow,      // up to `bytes`, then new events are refused and counted
@@ -28,7 +29,7 @@ struct Budget {
   std::string spill_path;
 };
 
-// What is asked of the sources.
+// The options for sources.
 struct DeviceOptions {
   bool synchronizations = false;                    // waits of the host and of streams too
   bool whole_graphs = false;                        // one event for each replay of a graph instead of one for each of its kernels
@@ -49,30 +50,31 @@ struct SessionOptions {
   std::vector<ActivitySource*> sources;  // not owned; must outlive the session
 };
 
-// Not thread safe: one thread (or a lock of the caller's) makes the calls. Destroying a running session stops it and drops what it
-// recorded.
+// Not thread safe: calls must come from one thread or be serialised by the caller. Destroying a running session stops it and drops its
+// recording.
 class MINDTORCH_EXPORT Session {
  public:
-  // Checks options, reserves memory, prepares sources (a source that cannot is reported in source_problems(), recording goes on). Throws
-  // Error
-  // "[record.prepare] ..." if another session is prepared or running; that one is unharmed.
+  // Checks the options, reserves memory and prepares the sources. A source that cannot be prepared is reported in source_problems(), and
+  // recording continues without it. Throws Error "[record.prepare] ..." if another session is prepared or running; that session is not
+  // affected.
   static std::unique_ptr<Session> prepare(SessionOptions options);
   ~Session();
 
   void start();
-  // Seals the logs of all threads, drains the sources, maps every clock to one timeline. Throws if not started or already stopped.
+  // Seals the logs of all threads, drains the sources and maps every clock to one timeline. Throws if the session was not started or is
+  // already stopped.
   trace::Recording stop();
 
-  // Host events off and on again while the session runs.
+  // Switches host events off and on again while the session runs.
   void toggle_events(bool on);
   void toggle_source(trace::DeviceType type, bool on);
 
-  // From now on events belong to `step`. Steps must be marked in increasing order.
+  // Events from now on belong to `step`. Steps must be marked in increasing order.
   void mark_step(std::int64_t step);
 
   bool running() const;
   const std::vector<std::string>& source_problems() const;
-  // Bytes of slots and side data in use now.
+  // Returns the bytes of slots and side data that are in use now.
   std::int64_t bytes_in_use() const;
 
  private:
@@ -81,16 +83,16 @@ class MINDTORCH_EXPORT Session {
   std::unique_ptr<Impl> impl_;
 };
 
-// Somebody who is shown every recording of the process.
+// RecordingListener: receives every recording of the process.
 class MINDTORCH_EXPORT RecordingListener {
  public:
   virtual ~RecordingListener() = default;
-  // On the thread that stops the session, before stop() gives the recording to its owner.
+  // Called on the thread that stops the session, before stop() returns the recording.
   virtual void recorded(const trace::Recording& recording) noexcept = 0;
 };
 
-// There is one listener at most (null: none), and it must outlive its time as that. Returns false, and changes nothing, if there is
-// another.
+// Installs the listener of the process; null removes it. The listener must stay alive until it is removed. Returns false and changes
+// nothing if another listener is installed.
 MINDTORCH_EXPORT bool set_recording_listener(RecordingListener* listener) noexcept;
 
 // True while a session records host events.

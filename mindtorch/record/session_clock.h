@@ -5,7 +5,7 @@
 
 namespace mindtorch::record {
 
-// The clock must outlive the process's last hook of the session: it stays set after stop, until the next session sets its own.
+// Sets the clock. It must outlive the last hook of the session, because it stays set after stop, until the next session sets its own.
 void set_session_clock(Clock* clock) noexcept;
 
 }  // namespace mindtorch::record

@@ -27,13 +27,13 @@ class SegmentSink {
   virtual void wait_for_room() noexcept = 0;
 };
 
-// It exists from prepare() to the end of stop(). Logs access it through LogStorage::session, under the lock of the log.
+// A SessionCore exists from prepare() to the end of stop(). Logs access it through LogStorage::session, under the lock of the log.
 class SessionCore {
  public:
   SessionCore(const SessionOptions& options, std::uint32_t generation);
 
-  // A block within the byte budget, taken from `spare` if possible. Null if the policy refuses or there is no memory. Waits for the spill
-  // if must_wait().
+  // Returns a block within the byte budget, taken from `spare` if possible, or null if the policy refuses it or memory is exhausted. Waits
+  // for the spill if must_wait().
   void* take_block(std::vector<void*>& spare) noexcept;
   void release_block(void* block) noexcept;
   // True if one more block would exceed the budget.

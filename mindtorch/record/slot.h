@@ -1,4 +1,4 @@
-// The record of one event while recording goes on: 32 bytes, and how threads share them.
+// Slot: the 32 bytes that one event takes while it is being recorded, and the rules by which threads share them.
 #pragma once
 
 #include <atomic>
@@ -24,8 +24,8 @@ struct Slot {
 };
 static_assert(sizeof(Slot) == 32, "two slots share a cache line; hosts are compiled against this layout");
 
-// A flag of slots alone: the event's name is its own text followed by the number in `link`. A long run has many steps, and interned names
-// live as long as the process.
+// A flag that only slots have: the event's name is its interned text followed by the number in `link`. Interned names are never freed, so a
+// long run must not intern a name for each step.
 inline constexpr std::uint8_t kNumbered = 1u << 7;
 
 // The thread that opened a slot writes it and publishes it. Three fields may change afterwards, while another thread (stop(), the spill)

@@ -1,4 +1,5 @@
-// A source: who watches a device. It turns the vendor's records into device records and tells how its clock relates to ours.
+// ActivitySource: records the activities of a device. It converts the vendor's records to device records and samples the device's clock
+// against the session's.
 #pragma once
 
 #include <chrono>
@@ -17,11 +18,12 @@
 
 namespace mindtorch::record {
 
-// What a session asks of its sources. The clock outlives the session.
+// The options that a session passes to its sources. The clock outlives the session.
 struct SourceOptions {
   Clock& clock;
   std::int64_t record_bytes = std::int64_t{4} << 30;  // what the records of one recording may take; further ones are counted as dropped
-  // keep_last: records that ended before this many ticks of the session's clock may go; returns 0 while everything is asked for.
+  // keep_last: records that ended before this time, in ticks of the session's clock, may be dropped. Returns 0 while all records are
+  // wanted.
   std::function<std::uint64_t()> window_start = [] { return std::uint64_t{0}; };
   bool synchronizations = false;                    // waits of the host and of streams as records too
   bool whole_graphs = false;                        // one record for each replay of a captured graph instead of one for each node
@@ -33,16 +35,17 @@ class MINDTORCH_EXPORT ActivitySource {
   virtual ~ActivitySource() = default;
   virtual std::string_view name() const = 0;  // "reference", "cupti", "mspti"
   virtual trace::DeviceType device_type() const = 0;
-  // Ok if the device and the vendor's library are there; else a reason the user can act on.
+  // Returns Ok if the device and the vendor's library are present, and otherwise a reason that the user can act on.
   virtual Status probe() = 0;
-  // May be called without start() afterwards.
+  // start() need not follow.
   virtual Status prepare(const SourceOptions& options) = 0;
   virtual Status start() = 0;
-  // Collection off and on again while the session runs (toggle_collection_dynamic).
+  // Switches collection off and on again while the session runs (toggle_collection_dynamic).
   virtual void toggle(bool on) = 0;
-  // What this session does not get although the source runs ("kernels in graphs are not linked"); valid from prepare() to stop().
+  // Describes data that this session will lack although the source runs ("kernels in graphs are not linked"). Valid from prepare() to
+  // stop().
   virtual std::vector<std::string> limits() const { return {}; }
-  // Waits for what is in flight, then hands over every record since start(). Never throws records away silently: counts them in `dropped`.
+  // Waits for work in flight, then returns every record since start(). Records that were dropped are counted in `dropped`.
   virtual DeviceBatch stop() = 0;
 };
 

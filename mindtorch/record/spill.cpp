@@ -151,7 +151,7 @@ trace::Recording SpillWriter::finish(const Ingredients& rest, trace::Recording s
   if (!failure_.empty()) summary.losses.push_back({trace::LossReason::kSpillFailed, dropped_, path_, failure_});
   if (side_dropped_ > 0)
     summary.losses.push_back({trace::LossReason::kSideData, side_dropped_, path_, "memory reports that could not be written"});
-  // The reader of the file counts these by itself.
+  // The reader of the file counts these events itself.
   if (unfinished > 0)
     summary.losses.push_back({trace::LossReason::kUnfinished, unfinished, path_, "still open when the recording stopped"});
   return summary;

@@ -44,7 +44,7 @@ class SpillWriter final : public SegmentSink {
   // Ends the thread and hands over the blocks that outlive the session.
   std::vector<OpenBlock> take_open_blocks();
 
-  // In a forked child: forget the thread, which does not exist here. Leaks the rest.
+  // For a forked child: forgets the thread, which does not exist there, and leaks the rest.
   void abandon() noexcept { thread_.release(); }
 
  private:

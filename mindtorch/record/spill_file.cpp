@@ -23,7 +23,7 @@ std::string random_id() {
   return fmt::format("\"{:08x}{:08x}{:08x}{:08x}\"", random(), random(), random(), random());
 }
 
-// One line through the first and the last sample: a file holds ticks, and one rate for all of them.
+// Fits one line through the first and the last sample, because a file has one rate for all of its ticks.
 trace::ClockMapping straight_line(const std::vector<ClockSample>& samples, Clock& clock) {
   TickMapping pieces = map_session_clock(samples, clock);
   trace::ClockMapping line;
@@ -53,7 +53,7 @@ std::vector<OpenSlot> open_slots(const Segment& segment, trace::TrackId track) {
 
 LockedFile::LockedFile(const std::string& path) : fd(open_regular_file(path)) {
   try {
-    // Not before the lock is ours: the file may hold what another process is recording.
+    // The file is truncated only once we hold its lock, because another process may be recording into it.
     if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK) throw_io_error("record.prepare", "lock the spill file", path, errno);
       throw IoError(EBUSY, path, fmt::format("[record.prepare] cannot write the spill file '{}': another recording is writing it", path));
@@ -88,7 +88,7 @@ trace::TrackId SpillFile::track_of_thread(const ThreadIdentity& thread) {
   return found->second;
 }
 
-// A killed session has no summary: the file must say how to read its ticks from the first piece on, and better as time goes by.
+// A killed session has no summary: the file must contain a clock mapping from the first piece on, and a more precise one as time goes by.
 void SpillFile::write_clock() {
   const std::vector<ClockSample> samples = core_.clock_samples();
   if (samples.size() == samples_used_) return;

@@ -47,7 +47,8 @@ class SpillFile {
   // Writes a sealed segment. Returns its slots that are still open.
   std::vector<OpenSlot> write(const ThreadIdentity& thread, const Segment& segment);
   void write_ends(std::span<const trace::PatchedEnd> ends) { writer_.add_patches(ends); }
-  // Writes what the sources saw, and the summary with the losses this adds to it; then nothing more may be written. Returns the summary.
+  // Writes the records of the sources, and the summary with the losses that this adds. Nothing may be written afterwards. Returns the
+  // summary.
   trace::Recording finish(const Ingredients& from, trace::Recording summary);
 
   // The identity of the file: the value of kSpillId.

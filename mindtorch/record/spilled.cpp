@@ -1,4 +1,4 @@
-// Reading back what a session has spilled.
+// Reads back the events that a session has spilled.
 #include "mindtorch/record/spilled.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ std::vector<trace::Loss> losses_of(const trace::Recording& summary, const trace:
   // A file that could not be written to its end is incomplete from the start, and its loss has been counted.
   if (missing == 0 && (!file.damage || has_loss(summary, LossReason::kSpillFailed))) return losses;
   losses.push_back({LossReason::kDamagedFile, missing, path, file.damage.value_or("events are missing")});
-  // Ends of scopes are missing too, so the file knows better which scopes it shows unfinished.
+  // Ends of scopes are missing too, so the scopes that the file contains as unfinished are counted instead.
   std::erase_if(losses, [](const trace::Loss& loss) { return loss.reason == LossReason::kUnfinished; });
   std::ranges::copy_if(file.recording.losses, std::back_inserter(losses),
                        [](const trace::Loss& loss) { return loss.reason == LossReason::kUnfinished; });

@@ -8,14 +8,14 @@
 
 namespace mindtorch::record {
 
-// Keys of Recording::metadata by which the recording that stop() returns finds its events again. The identity is random; it also stands at
-// the start of the file, so that a file that was cut still has it.
+// Keys of Recording::metadata that lead from the recording that stop() returns to its events. The identity is random. It is also at the
+// start of the file, so that a truncated file still has it.
 inline constexpr const char* kSpillFile = "spill_file";      // path of the file
 inline constexpr const char* kSpillId = "spill_id";          // identity of the session
 inline constexpr const char* kSpillEvents = "spill_events";  // how many events the file was given
 
-// The events of `file`, which was read from `path`, with everything else as in `summary`, which Session::stop() returned. Events that are
-// no longer in the file are a loss of reason kDamagedFile. Throws IoError if the file holds another recording by now.
+// Returns `summary`, which Session::stop() returned, with the events of `file`, which was read from `path`. Events that are no longer in
+// the file are counted as a loss of reason kDamagedFile. Throws IoError if the file now contains another recording.
 trace::Recording merge_spilled(const trace::Recording& summary, trace::LoadResult file, const std::string& path);
 
 }  // namespace mindtorch::record

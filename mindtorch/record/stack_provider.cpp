@@ -1,4 +1,4 @@
-// Stacks of events: the provider, and what hooks write when an event opens.
+// Stacks of events: the provider, and the side entry that hooks write when an event opens.
 #include "mindtorch/record/stack_provider.h"
 
 #include <atomic>

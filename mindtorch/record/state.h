@@ -1,4 +1,4 @@
-// What is being recorded, as one word that every hook reads first.
+// The state word, which every hook reads first: whether a session is recording, and which data it wants.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@ namespace mindtorch::record {
 // Hosts built against another layout of Slot, ThreadLog or the state word must not attach; see check_abi().
 inline constexpr std::uint32_t kAbiVersion = 2;
 
-// Low half of the state word. A host looks at a bit before it does the work that the bit pays for.
+// The low half of the state word. A host tests a bit before it does the work that the bit enables.
 enum Want : std::uint32_t {
   kEvents = 1u << 0,       // ops, scopes, launches
   kInlineTicks = 1u << 1,  // the hardware counter is the clock; else Clock::ticks() is called
@@ -23,15 +23,15 @@ enum Want : std::uint32_t {
   kOverloads = 1u << 7,    // which overload of an op was called, as its attribute "overload_name"
 };
 
-// 0 while nothing records, else (generation << 32) | Want bits; the generation is new for every session.
-// Read with relaxed order: a hook that reads the old word a moment longer is harmless.
+// The state word is 0 while nothing is being recorded, and (generation << 32) | Want bits otherwise. Every session has a new generation.
+// The word is read with relaxed order: it does no harm if a hook still reads the old word for a moment.
 MINDTORCH_EXPORT extern std::atomic<std::uint64_t> state_word;
 
 inline std::uint64_t current_state() noexcept { return state_word.load(std::memory_order_relaxed); }
 inline bool wants(Want bit) noexcept { return (current_state() & bit) != 0; }
 constexpr std::uint32_t generation_of(std::uint64_t state) { return static_cast<std::uint32_t>(state >> 32); }
 
-// Throws Error if the caller was compiled with another kAbiVersion. Hosts that are separate binaries call it once.
+// Throws Error if the caller was compiled with another kAbiVersion. Hosts that are separate binaries must call it once.
 MINDTORCH_EXPORT void check_abi(std::uint32_t compiled_with);
 
 }  // namespace mindtorch::record

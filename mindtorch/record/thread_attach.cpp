@@ -1,4 +1,4 @@
-// How a thread gets its log, joins a session and leaves the registry when it ends.
+// Creates a thread's log, attaches it to a session, and unregisters it when the thread ends.
 #include "mindtorch/record/thread_attach.h"
 
 #include "mindtorch/record/registry.h"

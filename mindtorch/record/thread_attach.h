@@ -7,10 +7,10 @@
 
 namespace mindtorch::record {
 
-// This thread's log, taking part in the session of `state`. Null if that session is over, or does not admit this thread.
+// Returns this thread's log after attaching it to the session of `state`, or null if that session is over or does not admit this thread.
 Log* attached_log(std::uint64_t state) noexcept;
 
-// This thread's log; only valid once attached_log() has succeeded on the thread.
+// Returns this thread's log. Valid only after attached_log() has succeeded on the thread.
 Log* own_log() noexcept;
 
 }  // namespace mindtorch::record

@@ -1,4 +1,5 @@
-// The log of one thread: where its hooks write. Single writer, no lock; everything rare happens out of line in thread_log.cpp.
+// ThreadLog: the memory that the hooks of one thread write to. It has a single writer and needs no lock. Rare operations are out of line,
+// in thread_log.cpp.
 #pragma once
 
 #include <atomic>
@@ -10,7 +11,7 @@
 
 namespace mindtorch::record {
 
-// Kinds of side entries; side_entries.h says what is in them. An entry is a header word and its payload words.
+// Kinds of side entries. side_entries.h describes their content. An entry is a header word and its payload words.
 enum class SideKind : std::uint8_t {
   kInputs = 1,     // arguments of an op: InputWriter
   kStack = 2,      // words of the stack provider
@@ -47,15 +48,17 @@ struct alignas(128) ThreadLog {
   LogStorage* storage = nullptr;
 };
 
-// This thread's log; a shared, never attached one before the thread's first event. initial-exec: the library is loaded at start-up or takes
-// these few words from the static TLS surplus.
+// This thread's log. Before the thread's first event it is a shared log that is never attached. The TLS model is initial-exec: either the
+// library is loaded at start-up, or these few words come from the static TLS surplus.
 MINDTORCH_EXPORT extern constinit thread_local ThreadLog* thread_log __attribute__((tls_model("initial-exec")));
 
-// Out of line, rare: attaches the thread to the session, starts a new segment, or refuses (null) and counts why.
+// The rare, out-of-line cases: attaches the thread to the session or starts a new segment. Returns null and counts the reason if it
+// refuses.
 MINDTORCH_EXPORT Slot* open_slow(std::uint64_t state, NameId name, EventKind kind, std::uint8_t flags, Device device,
                                  std::uint64_t link) noexcept;
 
-// Room for `words` payload words after their header word, or null (refused and counted). Commit with commit_side().
+// Returns room for a header word and `words` payload words, or null if that is refused, which is counted. Commit the entry with
+// commit_side().
 MINDTORCH_EXPORT std::int64_t* reserve_side_slow(ThreadLog* log, std::uint32_t words) noexcept;
 
 inline std::int64_t* reserve_side(ThreadLog* log, std::uint32_t words) noexcept {
@@ -65,8 +68,8 @@ inline std::int64_t* reserve_side(ThreadLog* log, std::uint32_t words) noexcept 
   return reserve_side_slow(log, words);
 }
 
-// Begins to bring the cache line at `address` closer, for an event to come. The program that is recorded does so much between two events
-// that a line is not there by itself, and its next atomic operation would wait for our stores.
+// Prefetches the cache line at `address` for a later event. The recorded program does so much work between two events that the line would
+// not be in the cache, and the program's next atomic operation would have to wait for our stores.
 inline void fetch_for_writing(const void* address) noexcept { __builtin_prefetch(address, 1); }
 
 // Publishes the entry at `at`, whose payload `at[1 .. words]` has been written.

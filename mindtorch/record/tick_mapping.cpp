@@ -32,7 +32,7 @@ TickMapping::TickMapping(ClockAnchor anchor, double ns_per_tick) : anchors_{anch
 }
 
 TickMapping::TickMapping(std::vector<ClockAnchor> anchors) : anchors_(std::move(anchors)) {
-  // Time must not run backwards, whatever the samples say.
+  // Time must not run backwards, even if the samples suggest it.
   for (std::size_t i = 1; i < anchors_.size(); ++i) anchors_[i].ns = std::max(anchors_[i].ns, anchors_[i - 1].ns);
   std::int64_t uncertainty = 0;
   for (const ClockAnchor& anchor : anchors_) uncertainty = std::max(uncertainty, anchor.uncertainty_ns);

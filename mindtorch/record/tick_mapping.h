@@ -12,7 +12,7 @@ struct ClockAnchor {
   std::int64_t uncertainty_ns = 0;  // |ns - truth| is at most this
 };
 
-// Not thread safe: it remembers the last piece, because events come in order.
+// Not thread safe: it caches the last piece, because events come in order.
 class TickMapping {
  public:
   // ns = ticks.
@@ -26,7 +26,7 @@ class TickMapping {
   std::int64_t to_ns(std::uint64_t ticks) noexcept {
     if (ticks < piece_begin_ || ticks >= piece_end_) [[unlikely]]
       find_piece(ticks);
-    // Fixed point: a week of ticks keeps its nanoseconds, and a tick may last 4 microseconds.
+    // Fixed-point numbers are exact to a nanosecond over a week of ticks, and allow a tick of up to 4 microseconds.
     const bool before = ticks < zero_;
     const Wide product = static_cast<Wide>(before ? zero_ - ticks : ticks - zero_) * slope_;
     const auto ns = static_cast<std::int64_t>(product >> kFraction);

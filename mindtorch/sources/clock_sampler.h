@@ -13,7 +13,7 @@
 
 namespace mindtorch::sources {
 
-// The period must be short against changes of a clock's rate: between samples it is taken to run evenly, unless samples show otherwise.
+// The period must be short compared with changes of a clock's rate, because the clock is assumed to run evenly between samples.
 // Not thread safe: start(), sample_now() and stop() are called by one thread at a time.
 class ClockSampler {
  public:

@@ -1,4 +1,4 @@
-// append(): a later session of the same process, put behind an earlier one.
+// append(): appends a later session of the same process to an earlier one.
 #include <algorithm>
 #include <limits>
 #include <vector>

@@ -35,7 +35,7 @@ class MINDTORCH_EXPORT RecordingBuilder {
   DraftId add_event(const EventDraft& draft);
   void reserve(std::size_t events);
 
-  // Of several inputs or stacks of one event the last counts; attributes add up.
+  // If an event gets several inputs or stacks, the last one is kept. All attributes are kept.
   void set_inputs(DraftId event, std::span<const Input> inputs);
   void set_stack(DraftId event, std::span<const Frame> innermost_first);
   void add_attribute(DraftId event, std::string_view key, std::int64_t value);
@@ -47,7 +47,7 @@ class MINDTORCH_EXPORT RecordingBuilder {
                   std::int64_t total_allocated, std::int64_t total_reserved);
   void add_step(std::int64_t time_ns, std::int64_t step);
 
-  // Everything else is set on the Recording itself.
+  // All other data is set on the Recording itself.
   Recording& recording() { return recording_; }
 
   // Groups, sorts and checks the invariants; the builder is empty afterwards. If `new_index` is given it receives the EventIndex of each

@@ -13,7 +13,7 @@
 
 namespace mindtorch::trace {
 
-// Thrown by ByteReader and by those who decode with it, when bytes cannot be what a writer wrote. Never leaves this part.
+// Thrown by ByteReader, and by functions that decode with it, if the bytes are malformed. It never leaves this part of the library.
 class Malformed : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -54,7 +54,7 @@ class ByteReader {
   std::uint64_t number();
   std::int64_t signed_number() { return unzigzag(number()); }
   std::uint64_t number_below(std::uint64_t limit, const char* what);  // Malformed names `what`
-  // A number of things that take at least one byte each: bounded by what is left.
+  // Reads the number of items that follow. Each takes at least one byte, so the number is bounded by the bytes that are left.
   std::size_t count() { return number_below(left() + 1, "a count"); }
   double real();
   std::string_view text();

@@ -10,7 +10,7 @@ struct KnownCategory {
   DeviceType device = DeviceType::kCpu;
 };
 
-// The first entry of a category is what a reader takes it for.
+// A reader uses the first entry of a category.
 constexpr std::array kCategories = {
     KnownCategory{"cpu_op", EventKind::kOp},
     KnownCategory{"user_annotation", EventKind::kScope},
@@ -34,7 +34,8 @@ constexpr std::array kCategories = {
     KnownCategory{"mtia_runtime", EventKind::kRuntime, DeviceType::kCuda},
 };
 
-// What follows from columns and tables. kCallStack and the arguments of memory reports are not here: no event of ours has them.
+// Arguments that follow from columns and tables. kCallStack and the arguments of memory reports are not listed, because our events do not
+// have them.
 constexpr std::array<std::string_view, 31> kOwnArguments = {argument::kExternalId,
                                                             argument::kRecordFunctionId,
                                                             argument::kSequence,

@@ -39,10 +39,10 @@ struct CategoryMeaning {
   EventKind kind = EventKind::kOp;
   DeviceType device = DeviceType::kCpu;
 };
-// What a category stands for where the arguments say nothing more precise; empty if the category is not one of torch's.
+// Returns the meaning of a category unless the arguments are more precise, or no value if the category is not one of torch's.
 MINDTORCH_EXPORT std::optional<CategoryMeaning> meaning_of_category(std::string_view category);
 
-// The kind a reader takes the category of `kind` for.
+// Returns the kind that a reader infers from the category of `kind`.
 constexpr EventKind kind_seen_by_readers(EventKind kind) {
   switch (kind) {
     case EventKind::kBackward: return EventKind::kOp;
@@ -118,9 +118,9 @@ inline constexpr std::string_view kProfileMemory = "profile_memory";
 inline constexpr std::string_view kWithFlops = "with_flops";
 inline constexpr std::string_view kWithModules = "with_modules";
 inline constexpr std::string_view kRecordShapes = "record_shapes";
-// Metadata that has the name of a reserved key is written with this before its name.
+// The prefix of metadata whose name is a reserved key.
 inline constexpr std::string_view kMetadataPrefix = "metadata.";
-// The object that holds what torch's schema has no place for; its keys are in `own`.
+// The object for data that torch's schema does not provide for. Its keys are in `own`.
 inline constexpr std::string_view kOwn = "mindtorch";
 }  // namespace header
 

@@ -16,7 +16,7 @@
 namespace mindtorch::trace {
 namespace {
 
-// Not text, and broken by any tool that treats it as text.
+// The magic is not text, and any tool that treats the file as text damages it.
 constexpr std::array<char, 8> kMagic = {'M', 'T', 'R', 'E', 'C', '\r', '\n', '\x1a'};
 constexpr std::uint32_t kByteOrderMark = 0x01020304;
 constexpr std::size_t kFileHeader = 16;
@@ -84,7 +84,7 @@ void ChunkWriter::append(std::span<const char> bytes) {
   if (torn_ != 0) throw_io_error("trace.save", "write", path_, torn_);
   std::size_t done = 0;
   while (done < bytes.size()) {
-    // Nearly always one call; a short write is followed by one that says why.
+    // This is nearly always one call. After a short write, the next call returns the error.
     const ssize_t written = ::write(fd_, bytes.data() + done, bytes.size() - done);
     if (written >= 0) {
       done += static_cast<std::size_t>(written);
@@ -129,7 +129,7 @@ std::optional<Chunk> ChunkReader::next() {
   if (rest.size() < kChunkHeader) return fail("the file ends inside a chunk");
   const std::size_t raw_size = fetch<std::uint32_t>(&rest[12]);
   const std::size_t stored_size = fetch<std::uint32_t>(&rest[16]);
-  // Which of the two it is cannot be told: the length may be what is corrupt.
+  // The two cases cannot be told apart, because the length itself may be corrupt.
   if (stored_size > rest.size() - kChunkHeader) return fail("the file ends inside a chunk, or the chunk's length is corrupt");
   const std::string_view chunk = rest.substr(0, kChunkHeader + stored_size);
   if (fetch<std::uint64_t>(&chunk[0]) != checksum(chunk, offset_)) return fail("the checksum of a chunk is wrong");

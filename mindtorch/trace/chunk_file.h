@@ -70,20 +70,20 @@ struct Chunk {
 // Iterates over the chunks of a file in memory. No length in it is trusted.
 class ChunkReader {
  public:
-  // Throws InvalidArgument, naming `path`, if the bytes are not of a file of ours or of a newer major version. `budget`, if there is one,
+  // Throws InvalidArgument with `path` if the bytes are not a recording file, or have a newer major version. `budget`, if there is one,
   // must outlive it.
   ChunkReader(std::string_view bytes, const std::string& path, MemoryBudget* budget = nullptr);
   ~ChunkReader();
   ChunkReader(const ChunkReader&) = delete;
   ChunkReader& operator=(const ChunkReader&) = delete;
 
-  // The next chunk; none at the end of the bytes or at damage. Takes its size from the budget for good, which bounds the time that
-  // decompressing takes as well: a few bytes can stand for a chunk of kMaxRawChunk. Throws BudgetExceeded.
+  // Returns the next chunk, or no value at the end of the bytes or at damage. Takes its size from the budget for good, which bounds the
+  // time that decompressing takes as well: a few bytes can stand for a chunk of kMaxRawChunk. Throws BudgetExceeded.
   std::optional<Chunk> next();
-  // Goes on behind the damaged chunk at offset(), as far as its length says; false if there is none or the length leads out of the file.
+  // Skips the damaged chunk at offset() by its stored length. Returns false if there is no chunk or its length exceeds the file.
   // A length that is corrupt itself leads to a chunk whose checksum does not pass.
   bool skip_damaged();
-  // What is wrong with the chunk at offset(), if anything.
+  // Describes what is wrong with the chunk at offset(); empty if nothing is.
   const std::optional<std::string>& damage() const noexcept { return damage_; }
   std::uint64_t offset() const noexcept { return offset_; }  // behind the last good chunk
   bool newer_minor() const noexcept { return minor_ > kFormatMinor; }

@@ -12,7 +12,7 @@ constexpr int kMantissaBits = 53;
 }  // namespace
 
 bool is_valid(const ClockMapping& mapping) {
-  // Written so that NaN fails.
+  // The comparisons are written so that NaN fails them.
   return mapping.ns_per_tick >= 1e-6 && mapping.ns_per_tick <= 0x1p40 && mapping.ns0 >= -kFarthestNs && mapping.ns0 <= kFarthestNs;
 }
 

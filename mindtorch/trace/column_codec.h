@@ -25,7 +25,8 @@ class ColumnCodec {
     for (std::size_t i = 0; i < size; ++i) numbers_[i] = value(i);
     out.column(numbers_);
   }
-  // Differences of neighbours; the first value on its own, so that it does not widen the column. Differences wrap: any values come back.
+  // Stores differences of neighbours, and the first value separately, so that it does not widen the column. Differences wrap around, so any
+  // values can be restored.
   template <class T>
   void encode_deltas(std::span<const T> column, ByteWriter& out) {
     if (column.empty()) return;

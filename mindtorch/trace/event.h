@@ -1,4 +1,4 @@
-// The vocabulary of a recording: what kinds of events there are, where they lie, what can hang on them.
+// The vocabulary of a recording: kinds of events, devices and tracks, and the data that events can have.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +58,7 @@ enum EventFlag : std::uint8_t {
   kKnownDevice = 4,  // the host said where the op's tensors live (Device is then meaningful)
 };
 
-// The one word every event has for linking. Host ops: autograd sequence number and forward thread; launches and device
+// Every event has one word for linking. Host ops: autograd sequence number and forward thread; launches and device
 // activities: correlation id, the same on both ends. 0 = none.
 constexpr std::uint64_t make_sequence_link(std::int64_t sequence, std::uint32_t forward_thread = 0) {
   return (static_cast<std::uint64_t>(sequence + 1) << 24) | (forward_thread & 0xFFFFFF);
@@ -109,7 +109,7 @@ struct Input {
   friend bool operator==(const Input&, const Input&) = default;
 };
 
-// A key and a value hung on an event (kernel grid, bytes of a copy, keyword arguments of a scope).
+// A key and a value of an event (kernel grid, bytes of a copy, keyword arguments of a scope).
 struct Attribute {
   enum class Type : std::uint8_t { kInt = 0, kDouble = 1, kText = 2, kJson = 3, kBool = 4 };
   NameId key = 0;
@@ -140,7 +140,7 @@ struct Track {
   friend bool operator==(const Track&, const Track&) = default;
 };
 
-// What a piece of memory is for; order and numbers are those of torch's memory timeline files.
+// The purpose of a block of memory. Order and numbers are those of torch's memory timeline files.
 enum class MemoryCategory : std::uint8_t {
   kParameter = 0,
   kOptimizerState = 1,

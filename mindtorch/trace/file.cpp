@@ -34,7 +34,7 @@ std::size_t cut_by_values(const SideTable<T>& table, std::size_t first, std::siz
   return std::clamp(event, first + 1, last);
 }
 
-// All events and memory events, cut up and in order of time: a file that is cut off has all tracks up to some moment.
+// Returns slices of all events and memory events in order of time, so that a truncated file has all tracks up to some moment.
 std::vector<Slice> slices_of(const Recording& r) {
   std::vector<Slice> slices;
   for (const Track& track : r.tracks) {

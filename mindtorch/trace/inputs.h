@@ -40,7 +40,7 @@ MINDTORCH_EXPORT std::vector<Input> decode_inputs(std::span<const std::int64_t> 
 // Throws InvalidArgument if a tensor has another number of strides than sizes, or a tensor list holds anything but tensors.
 MINDTORCH_EXPORT std::vector<std::int64_t> encode_inputs(std::span<const Input> inputs);
 
-// What is wrong with a row, empty if it is well formed and its texts are below `names`. Allocates nothing.
+// Describes what is wrong with a row; empty if it is well formed and the NameId of each text is below `names`. Does not allocate.
 MINDTORCH_EXPORT std::string_view check_inputs(std::span<const std::int64_t> words, std::size_t names);
 
 // Replaces the NameId of each text of a well-formed row by new_id[NameId].

@@ -1,4 +1,4 @@
-// Storing each distinct name, frame and stack once. The tables lie in the Recording; these classes only know where to look.
+// Storing each distinct name, frame and stack once. The tables are in the Recording; these classes only find entries in them.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace mindtorch::trace {
 
-// A hash table of 32-bit ids; whoever owns the things decides what equal means. Nothing is allocated when the thing is known.
+// A hash table of 32-bit ids. The caller owns the items and defines equality. Finding a known item does not allocate.
 class MINDTORCH_EXPORT IdTable {
  public:
   // The id for which equal(id) holds among those of the same hash; if there is none, stores and returns add().

@@ -1,4 +1,4 @@
-// keep_kinds(): a recording without the kinds of events that nobody wants.
+// keep_kinds(): removes the kinds of events that are not wanted from a recording.
 #pragma once
 
 #include <bitset>
@@ -10,7 +10,7 @@ namespace mindtorch::trace {
 
 using KindSet = std::bitset<kEventKinds>;  // by the number of an EventKind
 
-// Removes every event of another kind, and what hangs on it. Tracks, names, memory reports and losses stay. O(events).
+// Removes every event of another kind, and its side data. Tracks, names, memory reports and losses stay. O(events).
 MINDTORCH_EXPORT void keep_kinds(Recording& recording, const KindSet& wanted);
 
 }  // namespace mindtorch::trace

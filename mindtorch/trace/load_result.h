@@ -1,4 +1,4 @@
-// LoadResult: what a recording file holds, up to the first damage.
+// LoadResult: the content of a recording file up to the first damage.
 #pragma once
 
 #include <cstdint>

@@ -58,7 +58,7 @@ void gather(SideTable<T>& table, std::span<const Run> runs) {
   table = std::move(sorted);
 }
 
-// Counts the events of each track, and says which event comes where if tracks are laid one after another.
+// Counts the events of each track, and computes the position of each event if the tracks are laid one after another.
 std::vector<EventIndex> group(std::vector<Track>& tracks, std::span<const TrackId> track_of_event) {
   for (Track& track : tracks) track.event_count = 0;
   for (const TrackId track : track_of_event) ++tracks[track].event_count;

@@ -20,7 +20,7 @@ std::vector<EventIndex> order_events(Recording& recording, std::span<const Track
 // Sorts memory events, tags and step marks by time; those of equal time stay as they came.
 void order_marks(Recording& recording);
 
-// What becomes of two rows of one event: only the last one, one joined row, or still two rows (which a Recording must not have).
+// How two rows of one event are treated: only the last one is kept, they are joined, or both are kept (which a Recording must not have).
 enum class SameEvent { kLastRow, kJoinedRows, kSeparateRows };
 
 // Sorts the rows of a side table by event; those of one event stay in the order they came.

@@ -58,7 +58,7 @@ struct PieceExtent {
 };
 PieceExtent decode_extent(ByteReader& in);  // throws Malformed
 
-// What a reader knows besides the part of the Recording that it has read.
+// The state of a reader besides the part of the Recording that it has read.
 struct PieceContext {
   bool has_clock = false;    // ticks can be mapped
   bool newer_minor = false;  // kinds we do not know are read as scopes

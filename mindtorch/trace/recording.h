@@ -1,4 +1,5 @@
-// Recording: everything one session recorded, in columns. The noun of the whole house: record makes it, analyze asks it, export writes it.
+// Recording: everything that one session recorded, in columns. It is the central data type of the library: record makes it, analyze reads
+// it, and export writes it.
 //
 // Invariants (check_invariants() tests them; RecordingBuilder establishes them):
 //  - events are grouped by track in the order of `tracks`; inside a track by start, longer first when starts are equal;
@@ -24,7 +25,7 @@
 
 namespace mindtorch::trace {
 
-// A vector that does not zero what resize() adds: columns are filled right after.
+// A vector whose resize() does not zero the new elements, because columns are filled right afterwards.
 template <class T>
 struct UninitializedAllocator : std::allocator<T> {
   template <class U>
@@ -104,7 +105,7 @@ struct MINDTORCH_EXPORT MemoryColumns {
   friend bool operator==(const MemoryColumns&, const MemoryColumns&) = default;
 };
 
-// What the host said a piece of memory is for, from then on.
+// The purpose that the host gave to the memory at an address, from this time on.
 struct MemoryTag {
   std::int64_t time_ns = 0;
   std::uint64_t address = 0;
@@ -180,7 +181,7 @@ struct MINDTORCH_EXPORT Recording {
   friend bool operator==(const Recording&, const Recording&) = default;
 };
 
-// Empty if all invariants hold, else a sentence that names the first one broken.
+// Returns an empty string if all invariants hold, and otherwise a sentence that describes the first violation.
 MINDTORCH_EXPORT std::string check_invariants(const Recording& recording);
 
 // Appends the events of `next` (same process, later session) to `into`: names, tracks, side tables and times are mapped. Both must keep the

@@ -15,8 +15,8 @@
 
 namespace mindtorch::trace {
 
-// A chunk refers only to names, tracks, frames and stacks of earlier chunks. Of several clocks, summaries or tracks with the same id, the
-// last one counts; all other chunks add up. A complete file ends with kEnd.
+// A chunk refers only to names, tracks, frames and stacks of earlier chunks. If there are several clocks, several summaries, or several
+// tracks with the same id, the last one is used. All other chunks are appended. A complete file ends with kEnd.
 inline constexpr ChunkType kNamesChunk = make_chunk_type("NAME");
 inline constexpr ChunkType kTrackChunk = make_chunk_type("TRCK");
 inline constexpr ChunkType kFramesChunk = make_chunk_type("FRAM");

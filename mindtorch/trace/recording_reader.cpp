@@ -156,7 +156,7 @@ void RecordingReader::complete_clock(std::int64_t last_ns) {
   if (clock.domains.empty()) clock.domains.push_back({clock_->name, 1e9 / clock_->ns_per_tick, clock_->error_bound_ns, clock_->samples});
 }
 
-// Nothing behind the damage is read, since what it refers to may be missing; but it tells how many events there were.
+// Nothing behind the damage is read, because data that it refers to may be missing. It is used only to count the events that are lost.
 void RecordingReader::look_behind_damage(std::map<TrackId, std::uint64_t>& told) {
   const auto look = [&](const Chunk& chunk) {
     ByteReader in(chunk.payload);
@@ -180,14 +180,14 @@ void RecordingReader::look_behind_damage(std::map<TrackId, std::uint64_t>& told)
 }
 
 void RecordingReader::count_damage() {
-  std::map<TrackId, std::uint64_t> told;  // events each track has, by the file's own word
+  std::map<TrackId, std::uint64_t> told;  // the number of events of each track according to the file
   std::map<TrackId, std::uint64_t> read;
   for (TrackId track = 0; track < recording_.tracks.size(); ++track) told[track] = recording_.tracks[track].event_count;
   for (const PieceRows& piece : pieces_) read[piece.track] += piece.rows;
   look_behind_damage(told);
   std::uint64_t lost = 0;
   for (const auto& [track, events] : told) lost += events - std::min(events, read[track]);
-  // Where the file does not tell, at least the chunk that is broken or missing is lost.
+  // If the file does not contain the number, at least the broken or missing chunk is lost.
   recording_.losses.push_back({LossReason::kDamagedFile, std::max<std::uint64_t>(lost, 1), path_, *result_.damage});
 }
 

@@ -1,4 +1,4 @@
-// RecordingReader: the bytes of a recording file become a Recording, up to the first damage.
+// RecordingReader: reads a Recording from the bytes of a recording file, up to the first damage.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@
 
 namespace mindtorch::trace {
 
-// For one file; `bytes` must stay until read() returns.
+// Reads one file. `bytes` must stay valid until read() returns.
 class RecordingReader {
  public:
-  // Throws InvalidArgument if it is not a recording file or of a newer major version; `path` is for messages.
+  // Throws InvalidArgument if the bytes are not a recording file, or have a newer major version. `path` is used in messages.
   RecordingReader(std::string_view bytes, std::string path, std::uint64_t max_memory = MemoryBudget::kUnlimited);
   // Throws BudgetExceeded if it would take more than max_memory bytes.
   LoadResult read();

@@ -32,7 +32,7 @@ class RecordingWriter {
   TrackId track_count() const noexcept { return static_cast<TrackId>(tracks_); }
   // Frames and stacks of `stacks` that have not been written yet.
   void add_stacks(const Stacks& stacks);
-  // Says how ticks become nanoseconds. The last mapping holds for all ticks of the file.
+  // Sets the mapping from ticks to nanoseconds. The last mapping applies to all ticks of the file.
   void add_clock(const ClockMapping& mapping);
 
   void add_piece(const Piece& piece);

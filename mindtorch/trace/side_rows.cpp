@@ -49,7 +49,7 @@ void decode_value(ByteReader& in, Attribute& attribute) {
   attribute.bits = in.signed_number();
 }
 
-// What is wrong with a row, empty if nothing.
+// Describes what is wrong with a row; empty if nothing is.
 std::string_view fault_of(std::span<const std::int64_t> row, KnownIds known) { return check_inputs(row, known.names); }
 std::string_view fault_of(std::span<const StackId> row, KnownIds known) {
   if (row.size() != 1) return "an event has more or less than one stack";

@@ -1,4 +1,4 @@
-// The chunk that says how a recording was made: options, metadata, losses, baselines, clocks.
+// The chunk that describes how a recording was made: options, metadata, losses, baselines, clocks.
 #include <utility>
 
 #include "mindtorch/base/text.h"

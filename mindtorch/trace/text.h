@@ -1,4 +1,4 @@
-// Devices, kinds of events and losses as text: what users say, and what programs read.
+// Devices, kinds of events and losses as text, for users and for programs.
 #pragma once
 
 #include <optional>

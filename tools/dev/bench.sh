@@ -5,7 +5,7 @@ benchmark_names() {
   find benchmarks -maxdepth 1 \( -name '*.cpp' -o -name '*.py' \) -printf '%f\n' | sed 's/\.[^.]*$//' | sort -u
 }
 
-# run_benchmarks NAME...: their results on standard output, one JSON object a line.
+# run_benchmarks NAME...: writes their results to standard output, one JSON object per line.
 run_benchmarks() {
   local name
   export MINDTORCH_BUILD_DIR=$PWD/build/release

@@ -1,6 +1,6 @@
 # One line per stage: the output of long commands goes to a log, and only what failed is shown. Sourced by ./dev.
 
-# The steps of a build that failed, with what the compiler said; the end of the log if there are no such steps.
+# Shows the failed steps of a build with the compiler's output, or the end of the log if no step failed.
 show_failure() {
   if grep -q '^FAILED: ' "$1"; then
     sed -n '/^FAILED: /,/^\[[0-9]*\/[0-9]*\]/p' "$1" | grep -v '^\[[0-9]*/[0-9]*\]' >&2

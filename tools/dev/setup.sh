@@ -1,4 +1,4 @@
-# What ./dev needs on the machine: Debian packages, a recent CMake and a Python environment. Sourced by ./dev.
+# Installs the packages and tools that ./dev needs: Debian packages, a recent CMake and a Python environment. Sourced by ./dev.
 # Everything here looks first and installs only what is missing, so that it is safe and quick to repeat.
 
 LIBRARY_PACKAGES=(g++ cmake ninja-build ccache pkg-config libfmt-dev libzstd-dev libxxhash-dev libdeflate-dev libsimdjson-dev

@@ -1,4 +1,4 @@
-# ./dev wheel: the source distribution and the wheel, and the proof that the wheel works where nothing else is. ./dev stubs: the types of
+# ./dev wheel: the source distribution and the wheel, and a test that the wheel works in an empty environment. ./dev stubs: the types of
 # the package. Sourced by ./dev.
 
 # Files that are shipped: build/wheel/*.tar.gz and build/wheel/*.whl.

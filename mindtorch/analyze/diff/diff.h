@@ -1,4 +1,4 @@
-// Diff: what changed between two runs of a program, told apart from noise.
+// Diff: the changes between two runs of a program, as opposed to noise.
 #pragma once
 
 #include <string>

@@ -2,7 +2,7 @@
 //
 // A limit is exceeded only where the interval of the change lies above it as a whole, so noise does not fail a build: two runs of the same
 // program exceed a limit of +0 % with a probability of at most one percent. Where the estimate is above the limit but the interval is not,
-// the verdict says that more steps are needed.
+// the verdict is that more steps are needed.
 #pragma once
 
 #include <span>

@@ -21,7 +21,7 @@ struct Shift {
 
   // Shares of `before`; 0 where `before` is 0.
   double relative(double value) const { return before == 0 ? 0 : value / before; }
-  // True if the interval leaves no doubt about the direction.
+  // True if the whole interval is on one side of zero.
   bool is_increase() const { return low > 0; }
   bool is_decrease() const { return high < 0; }
   bool is_change() const { return is_increase() || is_decrease(); }

@@ -1,4 +1,4 @@
-// StepProfile: what each kind of work cost in each step of a run. The form in which two runs are compared.
+// StepProfile: the cost of each kind of work in each step of a run. Two runs are compared in this form.
 #pragma once
 
 #include <cstdint>

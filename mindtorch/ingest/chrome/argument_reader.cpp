@@ -111,7 +111,7 @@ Key find_key(const char* raw) {
   return Key::kAttribute;
 }
 
-// What stands between the quotes of a key. Keys end at a quote that is not escaped.
+// Returns the text between the quotes of a key. A key ends at a quote that is not escaped.
 std::string_view raw_key(const simdjson::ondemand::field& field) {
   const char* const begin = field.key().raw();
   const char* end = begin;
@@ -225,7 +225,7 @@ error_code ArgumentReader::read_attribute(simdjson::ondemand::field field, std::
     attribute.type = Attribute::Type::kDouble;
     attribute.bits = std::bit_cast<std::int64_t>(*real);
   } else {
-    return simdjson::SUCCESS;  // null says nothing
+    return simdjson::SUCCESS;  // null adds no information
   }
   out.memory.take_for<Attribute>(1);
   out.attributes.push_back(attribute);

@@ -57,7 +57,7 @@ class ArgumentReader {
   // Bytes that what is remembered between events takes, at most.
   std::uint64_t memory() const { return frames_.size() * kFrameEntry + 2 * frame_bytes_; }
 
-  // What the parsed inputs say, as a Recording holds it.
+  // The parsed inputs, encoded as in a Recording.
   std::vector<trace::Input> resolve_inputs(std::vector<ParsedInput>& parsed) { return chrome::resolve_inputs(parsed, names_, cache_); }
 
  private:

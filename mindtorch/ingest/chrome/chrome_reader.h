@@ -28,9 +28,9 @@ struct ChromeReadResult {
   std::optional<std::string> damage;
 };
 
-// Plain or gzip, the object form or a bare list of events. As faithful as the format allows: what this library wrote comes back whole,
-// torch's arguments become inputs, stacks, links and memory reports, arguments nobody knows become attributes. Uses all cores for large
-// files. Throws IoError if the file cannot be read, InvalidArgument if it does not start like a Chrome trace.
+// The file may be plain or gzip, and hold the object form or a bare list of events. A file that this library wrote is restored completely.
+// torch's arguments become inputs, stacks, links and memory reports, and unknown arguments become attributes. Large files are parsed on all
+// cores. Throws IoError if the file cannot be read, InvalidArgument if it does not start like a Chrome trace.
 MINDTORCH_EXPORT ChromeReadResult read_chrome_trace(const std::string& path, const ReadOptions& options = {});
 
 // As read_chrome_trace(), for a file that is in memory already; `path` is for messages.

@@ -14,7 +14,7 @@
 
 namespace mindtorch::ingest::chrome {
 
-// What torch says about one argument of an op; which kind of argument it is follows from all of it together.
+// The fields that torch writes for one argument of an op. Together they determine the kind of the argument.
 struct ParsedInput {
   trace::Input input;         // sizes, strides and list
   std::string_view type;      // "float", "Scalar", "TensorList", ""
@@ -27,12 +27,12 @@ struct InputSink {
   trace::MemoryBudget& memory;
 };
 
-// Sizes or strides of each argument. What is not as torch writes it is left out. Throws trace::BudgetExceeded.
+// Reads the sizes or strides of each argument. Values that torch would not write are left out. Throws trace::BudgetExceeded.
 simdjson::error_code read_extents(simdjson::ondemand::value value, InputSink sink, std::vector<std::int64_t> trace::Input::*extents);
 // Type or value of each argument.
 simdjson::error_code read_texts(simdjson::ondemand::value value, InputSink sink, std::string_view ParsedInput::*text);
 
-// What all four say together. Texts are interned into `names`.
+// Combines all four lists. Texts are interned into `names`.
 std::vector<trace::Input> resolve_inputs(std::vector<ParsedInput>& parsed, std::vector<std::string>& names, NameCache& cache);
 
 }  // namespace mindtorch::ingest::chrome

@@ -1,4 +1,4 @@
-// From the raw token of a JSON string to the id of its text, without unescaping a text that was seen before.
+// Maps the raw token of a JSON string to the id of its text, without unescaping a text that was seen before.
 #pragma once
 
 #define XXH_INLINE_ALL

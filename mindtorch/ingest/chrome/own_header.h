@@ -18,11 +18,11 @@ struct OwnHeader {
   std::vector<std::pair<RowKey, trace::Track>> rows;
 };
 
-// The text a JSON string stands for, "" if it is none.
+// Returns the text of a JSON string, or "" if `token` is not a string.
 std::string json_string_text(std::string_view token);
 
-// Fills what the header says into `recording` (clock, losses, steps, memory baselines and tags, activities). Empty if it is not a header of
-// a version this library knows. Throws trace::BudgetExceeded.
+// Copies the content of the header to `recording` (clock, losses, steps, memory baselines and tags, activities). Empty if the header does
+// not have a version that this library supports. Throws trace::BudgetExceeded.
 std::optional<OwnHeader> read_own_header(std::string_view json, trace::Recording& recording, trace::MemoryBudget& budget);
 
 }  // namespace mindtorch::ingest::chrome

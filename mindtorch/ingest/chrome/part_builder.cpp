@@ -16,7 +16,7 @@ using trace::EventKind;
 
 std::uint8_t device_index(std::int64_t index) { return static_cast<std::uint8_t>(index > 0 && index < 256 ? index : 0); }
 
-// Device types nobody here knows count as CUDA: some accelerator.
+// An unknown device type is treated as CUDA, because it is most likely an accelerator.
 trace::Device device_from(std::int64_t type, std::int64_t index) {
   if (type == static_cast<int>(DeviceType::kCpu)) return {};
   return {type == static_cast<int>(DeviceType::kNpu) ? DeviceType::kNpu : DeviceType::kCuda, device_index(index)};

@@ -45,7 +45,7 @@ class PartBuilder {
   void skip(const std::string& what) { ++part_.skipped[what]; }
 
  private:
-  // What a category, as it stands in the text, means.
+  // Returns the meaning of a category as it stands in the text.
   struct Category {
     trace::chrome_format::CategoryMeaning meaning;
     bool is_known = false;

@@ -1,4 +1,4 @@
-// Numbers and strings straight from the tokens of a JSON text, faster than a parser that must be ready for anything.
+// Converts tokens of a JSON text to numbers and strings, faster than a general parser does.
 #pragma once
 
 #include <charconv>
@@ -47,8 +47,8 @@ inline bool parse_eight_digits(const char* text, std::int64_t& value) {
   return true;
 }
 
-// Microseconds as nanoseconds: exact for any number of digits, decimals beyond the third are rounded. Empty if it is no number or does not
-// fit.
+// Microseconds as nanoseconds: exact for any number of digits, decimals beyond the third are rounded. Empty if the token is not a number or
+// does not fit.
 inline std::optional<std::int64_t> parse_micros(std::string_view token) {
   token = inside_quotes(token);
   const char* at = token.data();

@@ -77,7 +77,7 @@ class Assembly {
 
   // --- devices ---
 
-  // "kernel" does not say whose; the runtime calls do.
+  // The category "kernel" does not name a vendor, but the runtime calls do.
   void set_devices() {
     const DeviceType type = part_.saw_npu && !part_.saw_cuda ? DeviceType::kNpu : DeviceType::kCuda;
     trace::EventColumns& events = recording_.events;

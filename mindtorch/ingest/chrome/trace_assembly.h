@@ -1,4 +1,5 @@
-// From the parts of a Chrome trace to a Recording: rows become tracks, times a timeline, the header options and metadata.
+// Makes a Recording from the parts of a Chrome trace: rows become tracks, times become a timeline, and the header becomes options and
+// metadata.
 #pragma once
 
 #include "mindtorch/ingest/chrome/trace_part.h"

@@ -1,4 +1,5 @@
-// What one piece of a Chrome trace holds, before pieces are put together: events in the order of the text, times as in the text.
+// TracePart: the content of one piece of a Chrome trace, before pieces are put together. Events are in the order of the text, and times are
+// those of the text.
 #pragma once
 
 #include <cstdint>

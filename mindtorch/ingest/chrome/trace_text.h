@@ -15,8 +15,8 @@ struct TextPiece {
 };
 
 // Cuts into pieces of about `size` bytes, between events that start on a line of their own, as torch and this library write them; one piece
-// if there is no such place. A guess made without parsing: a piece that does not parse may be a wrong guess. Takes time in proportion to
-// the text, whatever it holds.
+// if there is no such place. The cuts are guessed without parsing, so a piece may fail to parse because of a wrong cut. Takes time in
+// proportion to the text, whatever it holds.
 std::vector<TextPiece> cut_between_events(const TextPiece& whole, std::size_t size);
 
 }  // namespace mindtorch::ingest::chrome

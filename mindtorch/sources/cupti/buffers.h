@@ -25,9 +25,9 @@ class BufferPool {
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
 
-  // Has so many buffers ready, so that the first requests need not wait for the system.
+  // Allocates this many buffers, so that the first requests need not wait for the system.
   void warm(std::size_t count);
-  // A zeroed buffer; null if all are out and `may_refuse`, or if there is no memory.
+  // Returns a zeroed buffer, or null if all buffers are in use and `may_refuse` is true, or if memory is exhausted.
   std::uint8_t* take(bool may_refuse) noexcept;
   void complete(std::uint8_t* bytes, std::size_t valid) noexcept;
   // Returns the completed buffers in order. Waits up to `patience` for one, or for wake().

@@ -203,7 +203,7 @@ void CuptiSource::toggle(bool on) {
     if (enable_kinds()) windows_.push_back({.begin = now().value_or(0)});
   } else {
     windows_.back().end = now().value_or(kEndless - 1);
-    // What was launched before has its records written although their kinds are off.
+    // CUPTI still writes the records of work that was launched before, although their kinds are disabled.
     disable_kinds();
   }
 }

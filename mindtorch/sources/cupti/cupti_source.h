@@ -1,4 +1,4 @@
-// Watches NVIDIA GPUs through CUPTI's activity API.
+// CuptiSource: records the activities of NVIDIA GPUs through CUPTI's activity API.
 //
 // CUPTI fills buffers on the program's threads; a thread of ours decodes them as they come back and flushes what is left over. Times are
 // CUPTI's own (CLOCK_REALTIME), mapped through bracketed samples. Launches are linked to ops by thread and time, kernels to launches by

@@ -105,7 +105,7 @@ void Decoder::decode(std::uint8_t* buffer, std::size_t valid) {
       default: ++unknown_;
     }
   }
-  // Anything but the end of the buffer: the rest of it cannot be read, and nobody knows how many records that is.
+  // Any status other than the end of the buffer means that the rest cannot be read. The number of records in it is unknown.
   if (valid > 0 && result != kMaxLimitReached) ++unknown_;
 }
 

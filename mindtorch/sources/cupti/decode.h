@@ -28,10 +28,10 @@ class Decoder {
   Decoder(const Functions& cupti, GraphNodes& nodes, std::int64_t record_bytes) : cupti_(cupti), nodes_(nodes), most_bytes_(record_bytes) {}
 
   void decode(std::uint8_t* buffer, std::size_t valid);
-  // keep_last: what ended before `time` goes, together with what it launched.
+  // keep_last: drops calls that ended before `time`, together with the work that they launched.
   void forget_before(std::uint64_t time);
   void count_dropped(std::uint64_t count, std::string_view why) { batch_.count_dropped(count, why); }
-  // Work was still running when this time was over.
+  // Reports that work was still running after this time.
   void note_deadline(std::chrono::milliseconds deadline) { deadline_ = deadline; }
   // Call once, when all buffers have come.
   record::DeviceBatch finish(std::vector<Window> windows, std::vector<record::BracketedSample> samples);

@@ -1,4 +1,5 @@
-// What is done when all buffers have come: what lies outside of the windows goes, and graph nodes find the ops that captured them.
+// The last step of decoding, when all buffers have arrived: drops records outside of the windows, and assigns to graph nodes the ops that
+// captured them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,8 +19,8 @@ bool is_inside(const std::vector<Decoder::Window>& windows, std::uint64_t time) 
 }  // namespace
 
 void Decoder::forget_before(std::uint64_t time) {
-  // Correlations count up: everything up to the last call that ended too early goes, calls and what they launched alike, so that no pair is
-  // torn apart.
+  // Correlations count up. All calls up to the last one that ended too early are dropped, together with the work that they launched, so
+  // that no call is separated from its work.
   for (const DeviceRecord& record : batch_.records) {
     if (trace::is_launch_kind(record.kind) && record.end < time)
       forgotten_correlation_ = std::max(forgotten_correlation_, record.correlation);

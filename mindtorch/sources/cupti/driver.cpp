@@ -1,4 +1,4 @@
-// The CUDA driver, loaded at run time. Every call fails with "not initialised" until the program itself uses CUDA, and that is fine.
+// The CUDA driver, loaded at run time. Every call fails with "not initialised" until the program itself uses CUDA, which is intended.
 #include "mindtorch/sources/cupti/driver.h"
 
 #include <fmt/format.h>

@@ -9,7 +9,7 @@
 
 namespace mindtorch::sources::cupti {
 
-// What trace headers and kernels need to know about a device.
+// The properties of a device that trace headers and kernels need.
 struct DeviceProperties {
   int id = 0;
   int multiprocessors = 0;

@@ -1,4 +1,4 @@
-// Which op captured which node of a CUDA graph: what CUPTI's callbacks tell while a graph is captured and instantiated.
+// GraphNodes: which op captured which node of a CUDA graph, learned from CUPTI's callbacks while a graph is captured and instantiated.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ struct NodeOrigin {
 // Lives as long as the process, because a graph that is captured in one recording is replayed in another. Any thread.
 class GraphNodes {
  public:
-  // One of the program's threads creates a node: what it does at this moment is the node's origin.
+  // Called when one of the program's threads creates a node. The op that the thread executes at this moment is the node's origin.
   void created(std::uint64_t node, NodeOrigin origin);
-  // A node was copied, as all are when a graph is instantiated.
+  // Called when a node was copied. All nodes are copied when a graph is instantiated.
   void cloned(std::uint64_t node, std::uint64_t original);
   std::optional<NodeOrigin> find(std::uint64_t node) const;
 

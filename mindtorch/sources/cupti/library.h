@@ -13,7 +13,7 @@ namespace mindtorch::sources::cupti {
 
 class Library {
  public:
-  // Loads the library unless it is loaded already. The reason of a failure says what was tried.
+  // Loads the library unless it is loaded already. The reason of a failure lists what was tried.
   Status load();
   bool is_loaded() const { return version_ != 0; }
   const Functions& functions() const { return functions_; }

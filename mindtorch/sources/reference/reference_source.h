@@ -1,4 +1,4 @@
-// The source for the reference device: it reads the activity API.
+// ReferenceSource: records the activities of the reference device through its activity API.
 #pragma once
 
 #include <atomic>
