@@ -2,9 +2,8 @@
 # Everything here looks first and installs only what is missing, so that it is safe and quick to repeat.
 
 LIBRARY_PACKAGES=(g++ cmake ninja-build ccache pkg-config libfmt-dev libzstd-dev libxxhash-dev libdeflate-dev libsimdjson-dev
-  libopenblas-pthread-dev libcli11-dev libprotozero-dev)
-BUILD_PACKAGES=("${LIBRARY_PACKAGES[@]}" git python3 python3-venv python3-dev)
-TEST_PACKAGES=(libgtest-dev libgmock-dev)
+  libopenblas-pthread-dev libcli11-dev libprotozero-dev zlib1g-dev)
+BUILD_PACKAGES=("${LIBRARY_PACKAGES[@]}" libgtest-dev libgmock-dev git python3 python3-venv python3-dev)
 CLANG_PACKAGES=(clang)
 LINT_PACKAGES=(shellcheck)
 BENCH_PACKAGES=(valgrind)
