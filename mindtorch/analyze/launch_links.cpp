@@ -131,7 +131,7 @@ LaunchCounts count_launches(const trace::Recording& recording) {
     if (link != 0) links.push_back(link);
   });
   std::ranges::sort(links);
-  counts.launches += static_cast<std::uint64_t>(std::ranges::unique(links).begin() - links.begin());
+  counts.launches += static_cast<std::uint64_t>(std::unique(links.begin(), links.end()) - links.begin());
   return counts;
 }
 

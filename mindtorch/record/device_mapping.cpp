@@ -93,8 +93,7 @@ using Correlations = std::vector<std::uint64_t>;
 
 void make_set(Correlations& correlations) {
   if (!std::ranges::is_sorted(correlations)) std::ranges::sort(correlations);
-  const auto rest = std::ranges::unique(correlations);
-  correlations.erase(rest.begin(), rest.end());
+  correlations.erase(std::unique(correlations.begin(), correlations.end()), correlations.end());
 }
 
 std::uint64_t count_missing(const Correlations& of, const Correlations& in) {

@@ -88,7 +88,7 @@ void append_counters(Output& out, const trace::Recording& recording, const Uuids
   const std::vector<trace::Device> devices = counted_devices(recording);
   for (std::size_t d = 0; d < devices.size(); ++d) {
     for (const auto& [of, what] : {std::pair(Uuids::Of::kAllocated, "allocated"), std::pair(Uuids::Of::kReserved, "reserved")}) {
-      append_descriptor(out, uuids(of, d), [&](pbf_writer& descriptor) {
+      append_descriptor(out, uuids(of, d), [&, what = what](pbf_writer& descriptor) {
         const std::string_view type = trace::device_type_name(devices[d].type);
         const bool cpu = devices[d].type == trace::DeviceType::kCpu;
         descriptor.add_string(track_descriptor::kName,
@@ -113,7 +113,7 @@ std::uint64_t Uuids::operator()(Of what, std::uint64_t number) const {
 std::vector<trace::Device> counted_devices(const trace::Recording& recording) {
   std::vector<trace::Device> devices(recording.memory.device.begin(), recording.memory.device.end());
   std::ranges::sort(devices);
-  devices.erase(std::ranges::unique(devices).begin(), devices.end());
+  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
   return devices;
 }
 

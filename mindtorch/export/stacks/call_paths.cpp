@@ -2,7 +2,6 @@
 #include "mindtorch/export/stacks/call_paths.h"
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 #include "mindtorch/analyze/stacks.h"
@@ -18,7 +17,8 @@ CallPaths paths_of_stacks(const analyze::Analysis& analysis, const std::vector<a
   CallPaths paths;
   for (const analyze::StackTime& time : times) {
     CallPaths::Id path = CallPaths::kRoot;
-    for (const std::string& frame : std::views::reverse(analysis.stacks().frames(time.stack))) path = paths.child(path, paths.frame(frame));
+    const std::vector<std::string> frames = analysis.stacks().frames(time.stack);
+    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) path = paths.child(path, paths.frame(*frame));
     if (path != CallPaths::kRoot) paths.add(path, time.ns);
   }
   return paths;

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -24,9 +23,9 @@ void write_collapsed_stacks(const analyze::Analysis& analysis, const std::string
     frames.clear();
     for (const CallPaths::Path* at = &end; at->depth > 0; at = &paths.paths()[at->above]) frames.push_back(at->frame);
     std::string_view separator = "";
-    for (const CallPaths::Frame frame : std::views::reverse(frames)) {
+    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
       out.append(std::exchange(separator, ";"));
-      out.append(texts[frame]);
+      out.append(texts[*frame]);
     }
     out.append(fmt::format(" {}\n", analyze::stack_weight(end.weight_ns)));
   }
