@@ -7,12 +7,12 @@ FUZZ_LIMITS=(-rss_limit_mb=2048 -timeout=10 -max_len=8192)
 
 # fuzz_one TARGET SECONDS: starts from the corpus in the tree; what it finds in addition stays below build/fuzz.
 fuzz_one() {
-  local found=build/fuzz/corpus/$1
+  local found=$PWD/build/fuzz/corpus/$1
   [[ -d tests/fuzz/corpus/$1 ]] || fail "fuzz: no target $1; there are: ${FUZZ_TARGETS[*]}"
   mkdir -p "$found"
   say "Fuzzing $1 for $2 s"
   "build/fuzz/bin/fuzz_$1" "${FUZZ_LIMITS[@]}" -max_total_time="$2" -print_final_stats=1 -verbosity=0 \
-    -artifact_prefix="build/fuzz/$1-" "$found" "tests/fuzz/corpus/$1" 2> >(grep -v '^mtprof: \|^Run with --help' >&2)
+    -artifact_prefix="$PWD/build/fuzz/$1-" "$found" "$PWD/tests/fuzz/corpus/$1" 2> >(grep -v '^mtprof: \|^Run with --help' >&2)
 }
 
 # run_fuzz [TARGET] [--seconds N]
