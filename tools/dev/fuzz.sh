@@ -12,7 +12,7 @@ fuzz_one() {
   mkdir -p "$found"
   say "Fuzzing $1 for $2 s"
   "build/fuzz/bin/fuzz_$1" "${FUZZ_LIMITS[@]}" -max_total_time="$2" -print_final_stats=1 -verbosity=0 \
-    -artifact_prefix="$PWD/build/fuzz/$1-" "$found" "$PWD/tests/fuzz/corpus/$1" 2> >(grep -v '^mtprof: \|^Run with --help' >&2)
+    -artifact_prefix="$PWD/build/fuzz/$1-" "$found" "$PWD/tests/fuzz/corpus/$1" 2> >(grep -av '^mtprof: \|^Run with --help' >&2)
 }
 
 # run_fuzz [TARGET] [--seconds N]
