@@ -18,9 +18,9 @@ class Annotations:
         self.stop()
         # Compiled code looks here before it annotates anything.
         set_flag = not profiler._is_profiler_enabled
+        self._replaced = (torch._C._profiler._RecordFunctionFast, set_flag)  # first, so that stop() undoes whatever was done
         if set_flag:
             profiler._is_profiler_enabled = True
-        self._replaced = (torch._C._profiler._RecordFunctionFast, set_flag)
         torch._C._profiler._RecordFunctionFast = _class_instead_of(self._replaced[0], self._open, self._close)
 
     def stop(self) -> None:

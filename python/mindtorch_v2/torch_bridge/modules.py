@@ -14,10 +14,9 @@ class ModuleCalls:
         from torch.nn.modules import module
 
         self.stop()
-        self._hooks = [
-            module.register_module_forward_pre_hook(self._enter),
-            module.register_module_forward_hook(self._exit, always_call=True),
-        ]
+        # One at a time: a KeyboardInterrupt between them must not lose a hook.
+        self._hooks.append(module.register_module_forward_pre_hook(self._enter))
+        self._hooks.append(module.register_module_forward_hook(self._exit, always_call=True))
 
     def stop(self) -> None:
         for hook in self._hooks:

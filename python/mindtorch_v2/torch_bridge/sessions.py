@@ -3,6 +3,7 @@
 import ctypes
 import sys
 
+from mindtorch_v2._C import _session_listener
 from mindtorch_v2.torch_bridge.annotations import Annotations
 from mindtorch_v2.torch_bridge.modules import ModuleCalls
 
@@ -14,16 +15,18 @@ class SessionHooks:
         self._wants_modules = ctypes.c_uint32.in_dll(calls, "mindtorch_torch_wants_modules").value
         self._annotations = Annotations(calls)
         self._modules = ModuleCalls()
-        # Python must keep the callback alive as long as the library may call it.
-        self._listener = ctypes.CFUNCTYPE(None, ctypes.c_uint32)(self._session_changes)
-        calls.mindtorch_torch_listen(self._listener)
+        # Not a callback of ctypes, which would print what is raised in it (a KeyboardInterrupt, say) and lose it.
+        calls.mindtorch_torch_listen(ctypes.c_void_p(_session_listener(self._session_changes)))
 
     def _session_changes(self, wants: int) -> None:
+        """Is called again if a KeyboardInterrupt ends it early."""
         if sys.is_finalizing():
             return
         if not wants:
-            self._annotations.stop()
-            self._modules.stop()
+            try:
+                self._annotations.stop()
+            finally:
+                self._modules.stop()
             return
         self._annotations.start()
         if wants & self._wants_modules:

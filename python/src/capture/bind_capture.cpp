@@ -5,10 +5,12 @@
 #include "python/src/capture/bind_execution_trace.h"
 #include "python/src/capture/dispatch_hooks.h"
 #include "python/src/capture/frame_stacks.h"
-#include "python/src/capture/gil.h"
 #include "python/src/capture/module_calls.h"
 #include "python/src/capture/record_function.h"
 #include "python/src/capture/record_function_fast.h"
+#include "python/src/capture/session_listener.h"
+#include "python/src/gil.h"
+#include "python/src/interpreter_exit.h"
 
 namespace mindtorch::python {
 namespace {
@@ -23,7 +25,7 @@ FrameStacks& frame_stacks() {
 class InterpreterLock : public record::ForeignLock {
  public:
   void* give_up() noexcept override { return Py_IsInitialized() != 0 && holds_gil() ? PyEval_SaveThread() : nullptr; }
-  void take_back(void* given_up) noexcept override { PyEval_RestoreThread(static_cast<PyThreadState*>(given_up)); }
+  void take_back(void* given_up) noexcept override { take_gil_back(static_cast<PyThreadState*>(given_up)); }
 };
 
 InterpreterLock& interpreter_lock() {
@@ -38,6 +40,8 @@ void bind_capture(nb::module_& module) {
   // A C++ program that records already, and imports this module meanwhile, keeps the stacks it began with.
   if (record::current_state() == 0) record::set_stack_provider(&frame_stacks());
   record::set_foreign_lock(&interpreter_lock());
+  watch_interpreter_exit();
+  bind_session_listener(module);
   add_record_function(module.ptr());
   add_record_function_fast(module.ptr());
   add_dispatch_hooks(module.ptr());

@@ -4,12 +4,13 @@
 #include <nanobind/stl/string.h>
 
 #include "mindtorch/profiler/execution_trace.h"
+#include "python/src/gil.h"
 
 namespace mindtorch::python {
 
 void bind_execution_trace(nb::module_& module) {
   using profiler::ExecutionTrace;
-  using Release = nb::call_guard<nb::gil_scoped_release>;
+  using Release = nb::call_guard<ReleasedGil>;
   nb::class_<ExecutionTrace>(module, "_ExecutionTrace", "Collects what is called, and writes it as a Chakra execution trace.")
       .def(nb::init<>())
       .def("register_output", &ExecutionTrace::register_output, nb::arg("path"), Release())

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "python/src/capture/gil.h"
 #include "python/src/capture/interpreter_frames.h"
+#include "python/src/gil.h"
 
 namespace mindtorch::python {
 namespace {

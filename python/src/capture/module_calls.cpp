@@ -8,9 +8,10 @@
 
 #include "mindtorch/record/hooks.h"
 #include "mindtorch/record/host.h"
-#include "python/src/capture/gil.h"
+#include "python/src/capture/kept_error.h"
 #include "python/src/capture/name_cache.h"
 #include "python/src/capture/raw_type.h"
+#include "python/src/gil.h"
 
 namespace mindtorch::python {
 namespace {
@@ -100,19 +101,15 @@ class PythonModules final : public record::Host {
     return started_ ? call("start") : Status::ok();
   }
   void session_stops() override {
-    if (std::exchange(started_, false)) static_cast<void>(call("stop"));  // the session is over, whatever it says
+    if (std::exchange(started_, false)) static_cast<void>(call("stop"));
   }
 
  private:
   Status call(const char* function) {
     const WithGil gil;
     if (!gil) return Status::unavailable("there is no Python interpreter");
-    try {
-      nb::module_::import_("mindtorch_v2.profiler._modules").attr(function)();
-      return Status::ok();
-    } catch (const nb::python_error& error) {
-      return Status::unavailable(error.what());
-    }
+    call_and_keep_error([&] { nb::module_::import_("mindtorch_v2.profiler._modules").attr(function)(); });
+    return Status::ok();
   }
 
   bool started_ = false;

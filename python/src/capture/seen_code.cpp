@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "python/src/capture/gil.h"
+#include "python/src/gil.h"
 
 namespace mindtorch::python {
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mindtorch/analyze/arguments.h"
+#include "python/src/gil.h"
 #include "python/src/profiler/bind_profiler.h"
 #include "python/src/profiler/conversions.h"
 #include "python/src/profiler/event_sequence.h"
@@ -85,7 +86,7 @@ constexpr TextSource kTexts[] = {
 nb::object number_column(const EventSequence& events, std::int64_t (*read)(const FunctionEvent&)) {
   std::vector<std::int64_t> numbers(events.size());
   {
-    const nb::gil_scoped_release unlocked;
+    const ReleasedGil unlocked;
     for (std::size_t i = 0; i < events.size(); ++i) numbers[i] = read(events[i]);
   }
   return to_array(std::move(numbers));
@@ -94,7 +95,7 @@ nb::object number_column(const EventSequence& events, std::int64_t (*read)(const
 nb::object text_column(const EventSequence& events, std::string (*read)(const FunctionEvent&)) {
   TextColumn column;
   {
-    const nb::gil_scoped_release unlocked;
+    const ReleasedGil unlocked;
     for (std::size_t i = 0; i < events.size(); ++i) column.add(read(events[i]));
   }
   return nb::make_tuple(to_array(column.take_codes()), to_python(column.texts()));

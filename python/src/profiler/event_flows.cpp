@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mindtorch/export/flows.h"
+#include "python/src/gil.h"
 
 namespace mindtorch::python {
 namespace {
@@ -37,7 +38,7 @@ const Ends& ends_of(const std::shared_ptr<const analyze::Analysis>& analysis) {
   if (last.analysis.lock() == analysis) return last.ends;
   Answers found{analysis, {}};
   {
-    const nb::gil_scoped_release unlocked;
+    const ReleasedGil unlocked;
     found.ends = find_ends(*analysis);
   }
   last = std::move(found);

@@ -17,6 +17,7 @@
 #include "mindtorch/export/chrome/list_writer.h"
 #include "mindtorch/export/output.h"
 #include "mindtorch/export/tabular/tabular.h"
+#include "python/src/gil.h"
 #include "python/src/profiler/average_row.h"
 #include "python/src/profiler/bind_profiler.h"
 #include "python/src/profiler/conversions.h"
@@ -47,7 +48,7 @@ class Rows {
   template <class Work>
   auto unlocked_if_possible(Work work) const {
     if (events_ == nullptr) return work();
-    const nb::gil_scoped_release unlocked;
+    const ReleasedGil unlocked;
     return work();
   }
 
@@ -75,7 +76,7 @@ nb::str table(nb::handle object, const TableContext& context, const std::optiona
 nb::list key_averages(const EventSequence& events, const GroupOptions& options) {
   KeyAverages averages;
   {
-    const nb::gil_scoped_release unlocked;
+    const ReleasedGil unlocked;
     averages =
         events.whole() ? analyze::key_averages(*events.analysis(), options) : analyze::group_rows(table_rows(events), options).averages;
   }
@@ -121,7 +122,7 @@ void export_stacks(nb::handle object, const std::string& path, std::string_view 
 void export_list_trace(nb::handle object, const std::string& path, std::string_view device) {
   exporter::ListWriter trace(path);
   if (const EventSequence* const events = Rows(object).events()) {
-    const nb::gil_scoped_release unlocked;
+    const ReleasedGil unlocked;
     for (std::size_t i = 0; i < events->size(); ++i) trace.add(exporter::listed((*events)[i]), device);
     trace.commit();
     return;
@@ -173,7 +174,7 @@ void bind_event_rows(nb::module_& module) {
   module.def("total_average", &total_average, nb::arg("rows"));
   module.def("export_stacks", &export_stacks, nb::arg("rows"), nb::arg("path"), nb::arg("metric"));
   module.def("export_list_trace", &export_list_trace, nb::arg("rows"), nb::arg("path"), nb::arg("device"));
-  module.def("write_text", &exporter::write_output, nb::arg("path"), nb::arg("text"), nb::call_guard<nb::gil_scoped_release>());
+  module.def("write_text", &exporter::write_output, nb::arg("path"), nb::arg("text"), nb::call_guard<ReleasedGil>());
   module.def(
       "format_time", [](double us) { return analyze::format_time(us); }, nb::arg("us"));
   module.def("format_memory", &analyze::format_memory, nb::arg("bytes"));

@@ -13,6 +13,8 @@
 #include "mindtorch/profiler/tensorboard.h"
 #include "mindtorch/profiler/trace_id.h"
 #include "mindtorch/profiler/transition.h"
+#include "python/src/capture/kept_error.h"
+#include "python/src/gil.h"
 #include "python/src/profiler/bind_profiler.h"
 #include "python/src/profiler/conversions.h"
 #include "python/src/profiler/event_sequence.h"
@@ -46,19 +48,20 @@ void construct(nb::pointer_and_handle<PythonProfile> self, nb::handle activities
 }
 
 void def_recording(Class& type) {
-  type.def("start", [](PythonProfile& self) { self->start(); })
+  type.def("start", [](PythonProfile& self) { raising_kept_error([&] { self->start(); }); })
       .def(
-          "step", [](PythonProfile& self) { self->step(); }, "The next step begins.")
-      .def("stop", [](PythonProfile& self) { self->stop(); })
+          "step", [](PythonProfile& self) { raising_kept_error([&] { self->step(); }); }, "The next step begins.")
+      .def("stop", [](PythonProfile& self) { raising_kept_error([&] { self->stop(); }); })
       .def(
           "_set_schedule",
           [](nb::handle self, nb::handle schedule) { nb::cast<PythonProfile&>(self)->set_schedule(to_schedule(schedule, self)); },
           nb::arg("schedule").none())
       .def(
-          "close", [](PythonProfile& self) { self->close(); }, "stop() if it runs, then the observer's cleanup().")
+          "close", [](PythonProfile& self) { raising_kept_error([&] { self->close(); }); },
+          "stop() if it runs, then the observer's cleanup().")
       .def("prepare_trace", [](PythonProfile& self) { self->prepare_trace(); })
-      .def("start_trace", [](PythonProfile& self) { self->start_trace(); })
-      .def("stop_trace", [](PythonProfile& self) { self->stop_trace(); })
+      .def("start_trace", [](PythonProfile& self) { raising_kept_error([&] { self->start_trace(); }); })
+      .def("stop_trace", [](PythonProfile& self) { raising_kept_error([&] { self->stop_trace(); }); })
       .def(
           "toggle_collection_dynamic",
           [](PythonProfile& self, bool enable, nb::handle activities) {
@@ -110,7 +113,7 @@ void def_metadata(Class& type) {
 
 void export_memory_timeline(const PythonProfile& self, const std::string& path, const std::optional<std::string>& device) {
   auto cycle = self->checked_memory_cycle();
-  const nb::gil_scoped_release unlocked;
+  const ReleasedGil unlocked;
   Profile::write_memory_timeline(std::move(cycle), path, device ? std::optional<std::string_view>(*device) : std::nullopt);
 }
 
@@ -122,7 +125,7 @@ void def_results(Class& type) {
           "_export_chrome_trace",
           [](const PythonProfile& self, const std::string& path) {
             const auto cycle = self->checked_cycle("exporting chrome trace");
-            const nb::gil_scoped_release unlocked;
+            const ReleasedGil unlocked;
             Profile::write_chrome_trace(*cycle, path);
           },
           nb::arg("path"))
@@ -130,7 +133,7 @@ void def_results(Class& type) {
           "_export_stacks",
           [](const PythonProfile& self, const std::string& path, std::string_view metric) {
             const auto analysis = self->checked_stacks_analysis();
-            const nb::gil_scoped_release unlocked;
+            const ReleasedGil unlocked;
             Profile::write_stacks(*analysis, path, metric);
           },
           nb::arg("path"), nb::arg("metric"))
@@ -139,7 +142,7 @@ void def_results(Class& type) {
           "_export_trace",
           [](const PythonProfile& self, const std::string& path) {
             const auto cycle = self->checked_cycle("exporting trace");
-            const nb::gil_scoped_release unlocked;
+            const ReleasedGil unlocked;
             exporter::export_trace(*cycle, path);
           },
           nb::arg("path"));

@@ -9,6 +9,7 @@
 #include "mindtorch/profiler/recorder.h"
 #include "mindtorch/profiler/status.h"
 #include "mindtorch/profiler/trace_id.h"
+#include "python/src/gil.h"
 #include "python/src/profiler/unlocked_recorder.h"
 
 namespace mindtorch::python {
@@ -76,7 +77,7 @@ PythonProfile::PythonProfile(nb::handle owner, profiler::ProfileOptions options)
   options.custom_trace_id_callback = [owner] { return trace_id(owner); };
   options.execution_trace_observer = std::make_shared<PythonObserver>(owner);
   if (!options.activities.specified()) {
-    const nb::gil_scoped_release unlocked;  // may load a vendor's library
+    const ReleasedGil unlocked;  // may load a vendor's library
     options.activities = profiler::Activities(profiler::supported_activities());
   }
   const std::vector<profiler::Activity> activities = profiler::checked_activities(options.activities.list());

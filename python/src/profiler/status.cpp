@@ -7,6 +7,7 @@
 #include <string>
 
 #include "mindtorch/profiler/warning.h"
+#include "python/src/gil.h"
 #include "python/src/profiler/bind_profiler.h"
 #include "python/src/profiler/conversions.h"
 
@@ -32,7 +33,7 @@ void bind_status(nb::module_& module) {
   module.def("profiler_status", [] {
     profiler::ProfilerStatus status;
     {
-      const nb::gil_scoped_release unlocked;  // may load a vendor's library
+      const ReleasedGil unlocked;  // may load a vendor's library
       status = profiler::status();
     }
     return nb::make_tuple(status.recording, status.clock, status.hosts, status.sources);
@@ -40,7 +41,7 @@ void bind_status(nb::module_& module) {
   module.def("supported_activities", [] {
     std::vector<profiler::Activity> supported;
     {
-      const nb::gil_scoped_release unlocked;
+      const ReleasedGil unlocked;
       supported = profiler::supported_activities();
     }
     return to_python(supported);

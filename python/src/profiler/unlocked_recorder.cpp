@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "python/src/gil.h"
+
 namespace mindtorch::python {
 namespace {
 
@@ -15,23 +17,23 @@ class UnlockedRecorder : public profiler::Recorder {
   explicit UnlockedRecorder(std::unique_ptr<profiler::Recorder> recorder) : recorder_(std::move(recorder)) {}
 
   void prepare() override {
-    const nb::gil_scoped_release unlocked;
+    const ReleasedGil unlocked;
     recorder_->prepare();
   }
   void start() override {
-    const nb::gil_scoped_release unlocked;
+    const ReleasedGil unlocked;
     recorder_->start();
   }
   trace::Recording stop() override {
-    const nb::gil_scoped_release unlocked;
+    const ReleasedGil unlocked;
     return recorder_->stop();
   }
   void discard() noexcept override {
-    const nb::gil_scoped_release unlocked;
+    const ReleasedGil unlocked;
     recorder_->discard();
   }
   void toggle(profiler::Activity activity, bool on) override {
-    const nb::gil_scoped_release unlocked;
+    const ReleasedGil unlocked;
     recorder_->toggle(activity, on);
   }
 

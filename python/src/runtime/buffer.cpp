@@ -33,9 +33,7 @@ ScalarType type_of(const Py_buffer& view) {
 struct HeldBuffer {
   Py_buffer view;
   ~HeldBuffer() {
-    if (Py_IsInitialized() == 0) return;
-    HeldGil gil;
-    PyBuffer_Release(&view);
+    if (const WithGil gil; gil) PyBuffer_Release(&view);
   }
 };
 

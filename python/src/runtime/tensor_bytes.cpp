@@ -6,6 +6,7 @@
 
 #include "mindtorch/base/file.h"
 #include "mindtorch/runtime/functions.h"
+#include "python/src/gil.h"
 #include "python/src/runtime/argument.h"
 #include "python/src/runtime/dtype_object.h"
 #include "python/src/runtime/python_error.h"
@@ -38,7 +39,7 @@ void bind_tensor_data(nb::module_& module) {
   nb::class_<AtomicFile>(module, "AtomicFile", "A file that appears whole at commit(), or not at all.")
       .def(nb::init<std::string>(), nb::arg("path"))
       .def("fileno", &AtomicFile::fd, "What is written to this descriptor is the content of the file.")
-      .def("commit", &AtomicFile::commit, nb::call_guard<nb::gil_scoped_release>());
+      .def("commit", &AtomicFile::commit, nb::call_guard<ReleasedGil>());
   module.def("bytes_of", bytes_of, nb::arg("tensor"));
   module.def("tensor_of_bytes", tensor_of_bytes, nb::arg("data"), nb::arg("dtype"), nb::arg("sizes"));
 }

@@ -2,6 +2,7 @@
 
 import gc
 import resource
+import signal
 import threading
 
 import pytest
@@ -167,3 +168,26 @@ def test_a_scope_may_end_on_another_thread(torch, profile):
         thread.join()
     event = next(event for event in p.events() if event.name == "handed over")
     assert event.is_async
+
+
+@pytest.mark.parametrize("callback", ["start", "stop"])
+def test_an_interrupt_while_a_session_starts_or_stops_reaches_the_program(torch, profile, monkeypatch, callback):
+    from mindtorch_v2.torch_bridge.annotations import Annotations
+
+    function, calls = getattr(Annotations, callback), []
+
+    def interrupted(self):
+        calls.append(callback)
+        if len(calls) == 1:
+            signal.raise_signal(signal.SIGINT)
+        function(self)
+
+    p = profile()
+    if callback == "stop":  # which start() calls too
+        p.start()
+    monkeypatch.setattr(Annotations, callback, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        p.stop() if callback == "stop" else p.start()
+    assert len(calls) > 1, "what was interrupted is done"
+    if callback == "start":
+        p.stop()

@@ -1,8 +1,8 @@
 // Frames of versions of CPython whose layout is not known here, through the public functions: right, but each frame becomes an object.
 #include <Python.h>
 
-#include "python/src/capture/gil.h"
 #include "python/src/capture/interpreter_frames.h"
+#include "python/src/gil.h"
 
 namespace mindtorch::python {
 
