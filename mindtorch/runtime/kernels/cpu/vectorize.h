@@ -1,9 +1,10 @@
 // Compiles a loop twice: for the machine the library is built for, and with AVX2 where the processor has it.
 #pragma once
 
-// Before a loop: no iteration reads what another one writes, so that the compiler may run several at once.
+// Before a loop: no iteration reads what another one writes, so that the compiler may run several at once. clang finds that out at run
+// time; told so, it would warn of every loop that it cannot vectorise.
 #if defined(__clang__)
-#define MINDTORCH_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
+#define MINDTORCH_INDEPENDENT_ITERATIONS
 #else
 #define MINDTORCH_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
 #endif
