@@ -5,7 +5,7 @@
 
 #include "mindtorch/record/session.h"
 #include "mindtorch/runtime/functions.h"
-#include "mindtorch/sources/sources.h"
+#include "mindtorch/sources/reference/reference_source.h"
 #include "tests/runtime/npu_device.h"
 
 namespace mindtorch::testing {
@@ -19,7 +19,7 @@ const TensorOptions kThere{.device = kNPU};
 const trace::Device kTraceNpu{trace::DeviceType::kNpu, 0};
 
 Recording record(const std::function<void()>& work) {
-  auto session = record::Session::prepare({.memory = true, .sources = sources::all_sources()});
+  auto session = record::Session::prepare({.memory = true, .sources = {&sources::reference_source()}});
   EXPECT_THAT(session->source_problems(), ::testing::IsEmpty());
   session->start();
   work();

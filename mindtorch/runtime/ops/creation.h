@@ -24,7 +24,7 @@ MINDTORCH_EXPORT Tensor full_like(const Tensor& self, const Scalar& value, const
 
 // A copy of host data, laid out row by row. Without a dtype, floating point becomes the default type and int becomes int64.
 template <class T>
-Tensor tensor(std::span<const T> values, IntArrayRef sizes, const TensorOptions& options = {});
+MINDTORCH_EXPORT Tensor tensor(std::span<const T> values, IntArrayRef sizes, const TensorOptions& options = {});
 template <class T>
 Tensor tensor(std::initializer_list<T> values, const TensorOptions& options = {}) {
   return tensor<T>(std::span<const T>(values.begin(), values.size()), {static_cast<std::int64_t>(values.size())}, options);
