@@ -125,7 +125,7 @@ class LossAccountingTest : public RecordedTest, public testing::WithParamInterfa
 
   trace::Recording read_back(const trace::Recording& summary) {
     if (policy() != Policy::kSpill) return summary;
-    trace::LoadResult result = ingest::load_recording(path_);
+    trace::LoadResult result = ingest::load_recording(path_, {.max_memory = ingest::kUnlimitedMemory});
     EXPECT_EQ(result.damage, std::nullopt);
     EXPECT_EQ(result.recording.losses, summary.losses);
     return std::move(result.recording);
