@@ -1,7 +1,7 @@
 """Our profiler on a GPU against torch.profiler: a training step, the replay of a captured graph, and the answers to a recording.
 
-Everything takes turns, round by round, in one process; what a profiler adds to a plain step is compared. Of the steps of a round the fastest
-fifth counts, because whatever else the machine does only ever adds to a step. The time of a replay is the GPU's own, by CUDA events.
+Everything takes turns, round by round, in one process; what a profiler adds to a plain step is compared. Of the steps of a round the
+fastest fifth counts, because whatever else the machine does only ever adds to a step. The time of a replay is the GPU's own, by CUDA events.
 Prints one JSON object a line, as benchmarks/harness.h does. Without a GPU it says so and ends.
 """
 
@@ -27,7 +27,13 @@ FLAGS = {"default": {}, "all": {"record_shapes": True, "profile_memory": True, "
 
 
 def report(name, ours, peer, peer_value, unit, note):
-    line = {"name": f"cuda/{name}", "ours": ours, "peer": peer, "peer_value": peer_value, "ratio": ours / peer_value if peer_value else None}
+    line = {
+        "name": f"cuda/{name}",
+        "ours": ours,
+        "peer": peer,
+        "peer_value": peer_value,
+        "ratio": ours / peer_value if peer_value else None,
+    }
     print(json.dumps(line | {"unit": unit, "note": note}), flush=True)
 
 
@@ -56,9 +62,7 @@ def profilers(torch):
     return {
         "ours": lambda **flags: profile(activities=["cpu", "cuda"], **flags),
         "torch": lambda **flags: torch.profiler.profile(activities=activities, **flags),
-        "whole": lambda **flags: profile(
-            activities=["cpu", "cuda"], experimental_config=_ExperimentalConfig(cuda_graphs="whole"), **flags
-        ),
+        "whole": lambda **flags: profile(activities=["cpu", "cuda"], experimental_config=_ExperimentalConfig(cuda_graphs="whole"), **flags),
     }
 
 

@@ -2,9 +2,12 @@
 // so that torch itself still says that no profiler is running.
 #include "mindtorch/bridges/torch/device_memory.h"
 
+#include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
 #include <torch/csrc/profiler/orchestration/observer.h>
 
+#include <algorithm>
+#include <array>
 #include <memory>
 
 #include "mindtorch/record/hooks.h"
@@ -42,10 +45,17 @@ const std::shared_ptr<DeviceMemoryReports>& reports() {
 // PROFILER_STATE is an enumerator in some releases of PyTorch and an object in others, so a constexpr constant cannot hold it.
 c10::DebugInfoKind slot() { return c10::DebugInfoKind::PROFILER_STATE; }
 
+// torch takes a thread whose slot is filled for one that is profiled already, so the slot stays empty where no device can report anything.
+bool has_devices() {
+  return std::ranges::any_of(std::array{c10::DeviceType::CUDA, c10::DeviceType::PrivateUse1}, [](c10::DeviceType type) {
+    return c10::impl::hasDeviceGuardImpl(type) && c10::impl::getDeviceGuardImpl(type)->deviceCount() > 0;
+  });
+}
+
 }  // namespace
 
 void watch_device_memory() noexcept try {
-  if (c10::ThreadLocalDebugInfo::get(slot()) == nullptr) c10::ThreadLocalDebugInfo::_push(slot(), reports());
+  if (has_devices() && c10::ThreadLocalDebugInfo::get(slot()) == nullptr) c10::ThreadLocalDebugInfo::_push(slot(), reports());
 } catch (...) {
   // Out of memory: the thread's device memory is not reported.
 }

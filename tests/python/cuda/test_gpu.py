@@ -31,7 +31,9 @@ def _mlp(torch):
 
 
 def _cnn_amp(torch):
-    model = torch.nn.Sequential(torch.nn.Conv2d(3, 16, 3), torch.nn.BatchNorm2d(16), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.LazyLinear(10))
+    model = torch.nn.Sequential(
+        torch.nn.Conv2d(3, 16, 3), torch.nn.BatchNorm2d(16), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.LazyLinear(10)
+    )
     model = model.cuda()
     images = torch.randn(8, 3, 32, 32, device="cuda")
 
@@ -84,7 +86,9 @@ def _work(events):
 def _pairs(events):
     """How often each op launched each kernel."""
     ops = {event["args"]["External id"]: event["name"] for event in events if event.get("cat") == "cpu_op"}
-    return collections.Counter((ops.get(event["args"].get("External id")), event["name"]) for event in events if event.get("cat") == "kernel")
+    return collections.Counter(
+        (ops.get(event["args"].get("External id")), event["name"]) for event in events if event.get("cat") == "kernel"
+    )
 
 
 def _profiles(torch, step, tmp_path):
