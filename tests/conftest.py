@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -15,6 +16,8 @@ sys.path.insert(0, str(BUILD / "python"))
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(BUILD / "python"), os.environ.get("PYTHONPATH")]))
 # Where the bridge to PyTorch is built for the tests: not the user's place, and kept between runs.
 os.environ["MINDTORCH_TORCH_BRIDGE_DIR"] = str(BUILD / "torch_bridge")
+# A shell starts background jobs with SIGINT ignored; the tests that interrupt a profile need Python's own handler.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
