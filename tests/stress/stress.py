@@ -68,6 +68,7 @@ def run_case(setup, seed, number, scratch):
         return False
     finally:
         case.clean_up()
+    print(f"case {number} {case.name} ({case.host}): passed", flush=True)
     shutil.rmtree(case.folder, ignore_errors=True)
     return True
 
