@@ -98,6 +98,12 @@ def info_of(case, path, expected=(0,)):
     return json.loads(ended.output)
 
 
+def check_sum_with_waits(answer):
+    """As many events as were issued are there or lost. Waits for the disk may be among the lost ones: at most one in a segment of 2,048."""
+    most = answer["issued"] + answer["issued"] // 2048 + 20
+    require(answer["issued"] <= answer["recorded"] + answer["lost"] <= most, f"events do not add up: {answer}")
+
+
 def check_only(folder, expected):
     """Fails if anything but these names lies in a folder: a temporary file was left."""
     found = {path.name for path in folder.iterdir()}

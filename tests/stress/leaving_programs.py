@@ -89,7 +89,8 @@ def outcome(prof, issued, options):
     """What a profile says about itself, or the error that it gives."""
     try:
         found = examine(prof.events(), options)
-        return found | {"issued": issued, "lost": missing_events(prof.losses()), "error": None}
+        losses = [[loss.reason, loss.count, loss.detail] for loss in prof.losses()]
+        return found | {"issued": issued, "lost": missing_events(prof.losses()), "losses": losses, "error": None}
     except (RuntimeError, OSError, ValueError) as error:
         return {"issued": issued, "error": str(error)}
 
