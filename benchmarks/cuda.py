@@ -1,7 +1,8 @@
 """Our profiler on a GPU against torch.profiler: a training step, the replay of a captured graph, and the answers to a recording.
 
 Everything takes turns, round by round, in one process; what a profiler adds to a plain step is compared. Of the steps of a round the
-fastest fifth counts, because whatever else the machine does only ever adds to a step. The time of a replay is the GPU's own, by CUDA events.
+fastest fifth counts, because whatever else the machine does only ever adds to a step. The time of a replay is the GPU's own, by CUDA
+events.
 Prints one JSON object a line, as benchmarks/harness.h does. Without a GPU it says so and ends.
 """
 

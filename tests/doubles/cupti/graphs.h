@@ -43,7 +43,7 @@ class Graphs {
   Node* replayed_node(std::uint64_t id);
   Graph* replayed_graph(std::uint32_t id);
 
-  std::mutex mutex_;  // not held while the client's callback runs: it asks for ids
+  std::mutex mutex_;           // not held while the client's callback runs: it asks for ids
   std::uint32_t last_id_ = 0;  // counts on after a reset: an id is never given twice in a process
   std::vector<std::unique_ptr<Graph>> graphs_;
   std::map<std::uint32_t, Graph*> captured_streams_;
