@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string>
 
 namespace mindtorch::analyze {
 namespace {
@@ -31,12 +32,21 @@ std::vector<Step> from_marks(const trace::Recording& recording) {
   const trace::StepMark& first = recording.steps.front();
   if (first.time_ns > recording.clock.start_ns)
     found.push_back({.number = recording.step_at(recording.clock.start_ns), .start_ns = recording.clock.start_ns});
-  for (const trace::StepMark& mark : recording.steps) found.push_back({.number = mark.step, .start_ns = mark.time_ns});
+  for (const trace::StepMark& mark : recording.steps) {
+    if (found.empty() || found.back().number != mark.step) found.push_back({.number = mark.step, .start_ns = mark.time_ns});
+  }
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::int64_t end = i + 1 < found.size() ? found[i + 1].start_ns : std::max(recording.clock.end_ns, found[i].start_ns);
     found[i].duration_ns = end - found[i].start_ns;
   }
   return found;
+}
+
+// A recording whose steps end with a call of the program names the step that had begun but not ended when the program ended.
+void drop_open_step(const trace::Recording& recording, std::vector<Step>& found) {
+  const auto open = recording.metadata.find(std::string(kOpenStepKey));
+  if (open == recording.metadata.end() || found.empty()) return;
+  if (open->second == std::to_string(found.back().number)) found.pop_back();
 }
 
 // The last step that started by then and has not ended.
@@ -55,6 +65,7 @@ std::vector<Step> steps(const Analysis& analysis) {
   const LaunchLinks& launches = analysis.launches();
   std::vector<Step> found = from_events(recording);
   if (found.empty()) found = from_marks(recording);
+  drop_open_step(recording, found);
   if (found.empty()) return found;
   for (EventIndex i = 0; i < recording.events.size(); ++i) {
     if (!tree.is_node(i) || recording.events.kind[i] == trace::EventKind::kStep) continue;

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "mindtorch/analyze/analysis.h"
 #include "mindtorch/base/export.h"
 
 namespace mindtorch::analyze {
+
+// The key of the metadata that names a step without an end. steps() leaves this step out.
+inline constexpr std::string_view kOpenStepKey = "open_step";
 
 struct Step {
   std::int64_t number = 0;

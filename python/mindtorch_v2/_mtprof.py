@@ -1,13 +1,31 @@
-"""The command `mtprof` of an installed package: runs the program inside the package."""
+"""The command `mtprof` of an installed package: runs the program inside the package, or the commands that are written in Python."""
+
+from __future__ import annotations
 
 import os
 import sys
 from pathlib import Path
 
+_IN_PYTHON = ("run",)
 
-def main() -> int:
-    program = Path(__file__).parent / "bin" / "mtprof"
-    if not program.exists():
-        print(f"mtprof: {program} is missing: this package was built without its tools (MINDTORCH_BUILD_TOOLS)", file=sys.stderr)
+
+def find_program() -> Path | None:
+    """The native program: the one that called Python, the one inside the package, or the one of the build tree that the package is in."""
+    package = Path(__file__).parent.absolute()
+    for path in (os.environ.get("MINDTORCH_MTPROF"), package / "bin" / "mtprof", package.parent.parent / "bin" / "mtprof"):
+        if path and Path(path).is_file():
+            return Path(path)
+    return None
+
+
+def main(argv: list[str] | None = None) -> int:
+    argv = sys.argv[1:] if argv is None else argv
+    if argv[:1] and argv[0] in _IN_PYTHON:
+        from mindtorch_v2.profiler._run import main as run
+
+        return run(argv[1:])
+    program = find_program()
+    if program is None:
+        print("mtprof: the native program is missing: this package was built without its tools (MINDTORCH_BUILD_TOOLS)", file=sys.stderr)
         return 1
-    os.execv(program, ["mtprof", *sys.argv[1:]])
+    os.execv(program, ["mtprof", *argv])

@@ -38,6 +38,26 @@ TEST(Steps, AreTheTimesBetweenMarksWhereThereAreNoEvents) {
   EXPECT_THAT(steps(Analysis(recording)), ElementsAre(Step{0, 0, 50, 1, 0}, Step{1, 50, 30, 1, 0}, Step{2, 80, 20, 0, 0}));
 }
 
+TEST(Steps, AMarkWithTheNumberOfTheStepBeforeItBeginsNoOther) {
+  Maker maker;
+  maker.op("a", 10, 5);
+  maker.builder().add_step(5, 0);
+  maker.builder().recording().clock.end_ns = 100;
+  const trace::Recording recording = maker.finish();
+  EXPECT_THAT(steps(Analysis(recording)), ElementsAre(Step{0, 0, 100, 1, 0}));
+}
+
+TEST(Steps, AStepThatHadNotEndedIsLeftOutIfTheRecordingNamesIt) {
+  Maker maker;
+  maker.op("ProfilerStep#1", 100, 100, trace::EventKind::kStep);
+  maker.op("ProfilerStep#2", 200, 700, trace::EventKind::kStep);
+  trace::Recording recording = maker.finish();
+  recording.metadata[std::string(kOpenStepKey)] = "2";
+  EXPECT_THAT(steps(Analysis(recording)), ElementsAre(Step{1, 100, 100, 0, 0}));
+  recording.metadata[std::string(kOpenStepKey)] = "7";
+  EXPECT_EQ(steps(Analysis(recording)).size(), 2u);
+}
+
 TEST(Steps, ARecordingWithoutStepsHasNone) {
   Maker maker;
   maker.op("a", 10, 5);

@@ -8,6 +8,16 @@ from mindtorch_v2._tensor import RemovableHandle
 from mindtorch_v2.autograd.grad_mode import enable_grad
 
 
+_post_hooks_of_all = {}  # of every optimizer
+
+
+def register_optimizer_step_post_hook(hook):
+    """Calls hook(optimizer, args, kwargs) after each step of any optimizer."""
+    key = object()
+    _post_hooks_of_all[key] = hook
+    return RemovableHandle(lambda: _post_hooks_of_all.pop(key, None))
+
+
 class _Required:
     """Marks an option that must be given."""
 
@@ -178,7 +188,7 @@ def _recorded_step(step):
         else:
             with _C.NamedScope(f"Optimizer.step#{type(self).__name__}.step"):
                 result = step(self, *args, **kwargs)
-        for hook in list(hooks["step_post"].values()):
+        for hook in [*hooks["step_post"].values(), *_post_hooks_of_all.values()]:
             hook(self, args, kwargs)
         return result
 
