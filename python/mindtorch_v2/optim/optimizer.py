@@ -7,7 +7,6 @@ from mindtorch_v2._C import Tensor
 from mindtorch_v2._tensor import RemovableHandle
 from mindtorch_v2.autograd.grad_mode import enable_grad
 
-
 _post_hooks_of_all = {}  # of every optimizer
 
 

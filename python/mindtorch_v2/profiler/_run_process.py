@@ -1,6 +1,7 @@
 """What `mtprof run` does inside each process of the program: records, finds the steps, and writes the recording when the program ends.
 
-Nothing here may change what the program does. Every entry point catches its own failures, tells them on standard error, and stops recording.
+Nothing here may change what the program does. Every entry point catches its own failures, tells them on standard error, and ends the
+recording.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ class Recorder:
         self.settings = settings
         self.ended = False
         self.prof = None
-        self.rank = None
+        self.distributed = None
         self.steps = Steps()
         self._prepare_paths()
 
@@ -144,8 +145,8 @@ class Recorder:
         if self.prof is None:  # a forked process: it is recorded from its first step on
             self.begin()
             _finish_with_multiprocessing()
-        if self.rank is None:
-            self.rank = _rank()  # now, as the program may leave its process group before it ends
+        if self.distributed is None:
+            self.distributed = distributed_info()  # now, as the program may leave its process group before it ends
         if self.ended or not self.steps.ends_with(optimizer):
             return
         self.steps.end(was_recorded=self.prof.recording_now)
@@ -179,6 +180,8 @@ class Recorder:
     def _write(self, open_step: int | None) -> None:
         if open_step is not None:
             self.prof.add_metadata_json("open_step", str(open_step))
+        if self.distributed is not None:
+            self.prof.add_metadata_json("distributedInfo", json.dumps(self.distributed))
         self.prof.add_metadata_json("mtprof_run", json.dumps(self._facts()))
         self.prof.export_trace(self.path)
         self._write_note()
@@ -200,12 +203,16 @@ class Recorder:
     def _write_note(self) -> None:
         """What the launcher needs in order to name the file."""
         note = {
-            "rank": self.rank if self.rank is not None else _rank(),
+            "rank": self._rank(),
             "steps": self.steps.count,
             "is_first": os.getppid() == self.settings.launcher,
             "waits_for_step": self.settings.first_step if self.prof.get_trace_id() is None else None,
         }
         self.note_path.write_text(json.dumps(note))
+
+    def _rank(self) -> int | None:
+        rank = self.distributed["rank"] if self.distributed else os.environ.get("RANK", os.environ.get("OMPI_COMM_WORLD_RANK"))
+        return None if rank is None else int(rank)
 
 
 _recorder: Recorder | None = None
@@ -294,12 +301,6 @@ def _finish_with_multiprocessing() -> None:
     multiprocessing = sys.modules.get("multiprocessing.util")
     if multiprocessing is not None:
         multiprocessing.Finalize(None, _finish, exitpriority=1)
-
-
-def _rank() -> int | None:
-    info = distributed_info()
-    rank = info["rank"] if info else os.environ.get("RANK", os.environ.get("OMPI_COMM_WORLD_RANK"))
-    return None if rank is None else int(rank)
 
 
 def _finish() -> None:

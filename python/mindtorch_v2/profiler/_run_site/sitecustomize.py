@@ -1,4 +1,4 @@
-"""Lets a Python program record itself. `mtprof run` puts this folder on PYTHONPATH, so that every Python process it starts imports this file."""
+"""Lets a Python program record itself. `mtprof run` puts this folder on PYTHONPATH, so that every process of the program imports it."""
 
 import importlib.machinery
 import importlib.util
