@@ -18,6 +18,7 @@ TESTED_ELSEWHERE = {
     "bridges/torch/op_inputs.cpp": ["bridges/torch/test_parity.py"],
     "bridges/torch/operators.cpp": ["bridges/torch/test_annotations.py"],
     "bridges/torch/python_interface.cpp": ["bridges/torch/test_build.py"],
+    "bridges/torch/tracing.cpp": ["bridges/torch/test_compilers.py"],
     "export/chrome/*": ["export/test_chrome_trace.py", "ingest/chrome/chrome_reader_test.cpp"],
     "export/html/memory_timeline_page.cpp": ["export/html/memory_timeline_writer_test.cpp"],
     "export/input_text.cpp": ["export/test_chrome_trace.py", "ingest/chrome/chrome_reader_test.cpp"],

@@ -673,6 +673,10 @@ def to_csv(arg0: object, arg1: TableContext, /) -> str: ...
 
 def event_columns(events: EventSequence) -> dict: ...
 
+def all_events(events: EventSequence) -> list: ...
+
+def memory_reports(events: EventSequence) -> list: ...
+
 class Loss:
     """Events that are missing, and why."""
 
@@ -873,6 +877,14 @@ class record_function:
     def _recreate_cm(self) -> record_function: ...
     def _end(self) -> None: ...
 
+def _set_record_function_attribute(name, value, /):
+    """An attribute of the class record_function."""
+
+def _set_tracing_check(address, /):
+    """
+    The address of a C function that says whether torch.jit traces; 0: it never does.
+    """
+
 class _RecordFunctionFast:
     """
     An op that generated code runs. Values are shown with its events if the profile records shapes.
@@ -911,6 +923,23 @@ class _ModuleScope:
 
 def _module_scope(name: str, path: str, /) -> _ModuleScope:
     """A context manager for one call of the module of this name and place."""
+
+def _record_calls_of(type: type, describe: Callable) -> None:
+    """
+    Records the calls of all objects of `type`, whose names and paths `describe` tells, in sessions that want modules.
+    """
+
+def _stop_recording_calls() -> None:
+    """Ends what _record_calls_of() began."""
+
+def _start_python_calls():
+    """Records calls on all threads that run now."""
+
+def _stop_python_calls():
+    """Ends what _start_python_calls() began."""
+
+def _join_python_calls(frame, event, arg, /):
+    """A profile function for threads that start later."""
 
 class _ExecutionTrace:
     """Collects what is called, and writes it as a Chakra execution trace."""

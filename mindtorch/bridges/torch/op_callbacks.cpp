@@ -77,8 +77,9 @@ void admit(const BridgeThread& thread) {
 
 // An annotation may be an object that is ended in any order and on any thread: torch keeps its scope for us.
 struct FreeScope final : at::ObserverContext {
-  FreeScope(record::NameId name, EventKind kind) noexcept : scope(name, kind) {}
+  FreeScope(record::NameId name, EventKind kind) noexcept : scope(name, kind), owner(record::thread_log) {}
   record::NamedScope scope;
+  const record::ThreadLog* owner;
 };
 
 // Torch keeps most of its RecordFunctions on the stack: such an op ends on this thread, before any op that began earlier. A RecordFunction
@@ -104,6 +105,7 @@ bool is_on_stack(const at::RecordFunction& fn) {
   }
   if (slot == nullptr) return nullptr;
   link_evaluation(thread, fn, name, slot);
+  if (fn.isAsync()) record::add_slot_flag(*slot, trace::kAsync);
   if ((thread.state & kDetails) != 0) record_details(fn, name, thread.state, slot);
   if (fn.isNcclMeta()) record_collective(fn, slot);
   return free_scope;
@@ -144,11 +146,17 @@ std::unique_ptr<at::ObserverContext> op_starts(const at::RecordFunction& fn) {
   return nullptr;
 }
 
-[[gnu::cold]] void free_scope_ends(at::ObserverContext* context) { static_cast<FreeScope*>(context)->scope.close(); }
+// Torch may say only after the start of a scope that it is asynchronous. One that another thread ends is marked by close().
+[[gnu::cold]] void free_scope_ends(const at::RecordFunction& fn, at::ObserverContext* context) {
+  FreeScope& it = *static_cast<FreeScope*>(context);
+  const bool is_writable = it.scope.recording() && it.owner == record::thread_log && record::is_current(it.scope.state());
+  if (fn.isAsync() && is_writable) record::add_slot_flag(*it.scope.slot(), trace::kAsync);
+  it.scope.close();
+}
 
 void op_ends(const at::RecordFunction& fn, at::ObserverContext* context) {
   if (context != nullptr) [[unlikely]]
-    return free_scope_ends(context);
+    return free_scope_ends(fn, context);
   BridgeThread& thread = *bridge_thread;
   record::Slot* slot = thread.open_ops.pop(&fn);
   if (slot != nullptr) [[likely]]

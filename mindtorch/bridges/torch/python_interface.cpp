@@ -1,11 +1,10 @@
 // The functions that the Python code of the bridge calls through ctypes.
 #include <cstdint>
-#include <new>
-#include <utility>
 
 #include "mindtorch/bridges/torch/bridge.h"
 #include "mindtorch/bridges/torch/session_listener.h"
-#include "mindtorch/record/hooks.h"
+#include "mindtorch/bridges/torch/tracing.h"
+#include "mindtorch/record/state.h"
 
 namespace bridge = mindtorch::torch_bridge;
 namespace record = mindtorch::record;
@@ -20,11 +19,7 @@ const char* mindtorch_torch_activate() { return bridge::activate(); }
 const char* mindtorch_torch_version() { return bridge::torch_version(); }
 void mindtorch_torch_listen(bridge::SessionListener listener) { bridge::set_session_listener(listener); }
 
-// Opens a scope, of an op or of an annotation; null while nothing records. End it with close_scope(), on any thread.
-void* mindtorch_torch_open_scope(const char* name, int is_op) {
-  record::NamedScope scope(name, is_op != 0 ? record::EventKind::kOp : record::EventKind::kScope);
-  return scope.recording() ? new (std::nothrow) record::NamedScope(std::move(scope)) : nullptr;
-}
-void mindtorch_torch_close_scope(void* scope) { delete static_cast<record::NamedScope*>(scope); }
+// Whether torch.jit traces what this thread does.
+int mindtorch_torch_is_tracing() { return bridge::is_tracing() ? 1 : 0; }
 
 }  // extern "C"

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from mindtorch_v2.autograd._event_nesting import event_tree
 from mindtorch_v2.autograd._kineto_event import _KinetoEvents
 
 
@@ -47,7 +48,8 @@ class _ProfilerResult:
         return self._profile._events().trace_start_ns
 
     def experimental_event_tree(self):
-        raise RuntimeError("torch's tree of events does not exist here: the events of events() have cpu_parent and cpu_children")
+        """The roots of the tree of raw events, each with `children`; see _ProfilerEvent."""
+        return event_tree(self._profile._events())
 
     def trace_activities(self):
         raise RuntimeError("Kineto's activities do not exist here: read events()")

@@ -17,6 +17,7 @@ from mindtorch_v2.profiler.profiler import (
     supported_activities,
     tensorboard_trace_handler,
 )
+from mindtorch_v2.torch_bridge.compilers import introduce_to_torch
 
 __all__ = [
     "DeviceType",
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 _supported_activities = supported_activities
+introduce_to_torch()
 
 
 def kineto_available() -> bool:

@@ -14,6 +14,7 @@ from mindtorch_v2.profiler._distributed import distributed_info
 from mindtorch_v2.profiler._event_list import EventList
 from mindtorch_v2.profiler._garbage_collection import GarbageCollection
 from mindtorch_v2.profiler._hosts import activate_hosts
+from mindtorch_v2.profiler._python_calls import PythonCalls
 from mindtorch_v2.profiler._warnings import warn
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class _KinetoProfile(_C.Profile):
         acc_events: keep the events of all cycles, not only of the last.
         custom_trace_id_callback: called once a cycle, returns the id of its trace; None: a random one.
         post_processing_timeout_s: accepted; there is no post-processing to cut short.
+        python_calls: record every call of a Python or C function, and of modules, as an event. torch does so for `with_stack`; here
+            `with_stack` with `experimental_config=_ExperimentalConfig(verbose=True)` does.
     """
 
     on_trace_ready = None
@@ -81,6 +84,7 @@ class _KinetoProfile(_C.Profile):
         acc_events: bool = False,
         custom_trace_id_callback: Callable[[], str] | None = None,
         post_processing_timeout_s: float | None = None,
+        python_calls: bool = False,
     ) -> None:
         self._construct(
             None,
@@ -95,14 +99,28 @@ class _KinetoProfile(_C.Profile):
             acc_events=acc_events,
             custom_trace_id_callback=custom_trace_id_callback,
             post_processing_timeout_s=post_processing_timeout_s,
+            python_calls=python_calls,
         )
 
-    def _construct(self, schedule, *, activities, experimental_config, execution_trace_observer, custom_trace_id_callback, **options):
+    def _construct(
+        self,
+        schedule,
+        *,
+        activities,
+        with_modules,
+        experimental_config,
+        execution_trace_observer,
+        custom_trace_id_callback,
+        python_calls,
+        **options,
+    ):
         self.experimental_config = experimental_config
         self.execution_trace_observer = execution_trace_observer
         self.custom_trace_id_callback = custom_trace_id_callback
         config = as_ours(experimental_config)
         self._garbage_collection = GarbageCollection() if config and config.record_python_gc_info else None
+        self.python_calls = bool(python_calls or (options["with_stack"] and config and config.verbose))
+        self._python_calls = PythonCalls() if self.python_calls else None
         self.activity_filters = {}
         if activities is not None:
             activities, self.activity_filters = _parse_activities(activities)
@@ -115,6 +133,7 @@ class _KinetoProfile(_C.Profile):
             activity_filters=self.activity_filters,
             schedule=schedule,
             experimental_config=config,
+            with_modules=with_modules or self.python_calls,
             **options,
         )
         self._constructed = True
@@ -167,7 +186,9 @@ class _KinetoProfile(_C.Profile):
         """Called with "start" before the first event of a trace, "stop" after its last, "cleanup" when the `with` block ends."""
         if moment == "start" and (info := self._get_distributed_info()) is not None:
             self.add_metadata_json("distributedInfo", json.dumps(info))
-        for observer in (self._garbage_collection, self.execution_trace_observer):
+        observers = [self._garbage_collection, self.execution_trace_observer, self._python_calls]
+        # What begins last ends first: calls that observers make are not the program's.
+        for observer in observers if moment == "start" else reversed(observers):
             if observer is not None:
                 getattr(observer, moment)()
 

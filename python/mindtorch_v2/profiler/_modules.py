@@ -40,12 +40,22 @@ def _find(module):
     return found  # which is no longer in _known if the session ends here
 
 
-def _call(module):
-    """The scope of a call of our module or torch's. Both hosts share the numbering of the modules of a class."""
+def describe(module):
+    """The name and the path of our module or torch's, and whether paths of other modules may have changed.
+
+    Both hosts share the numbering of the modules of a class.
+    """
     known = _known.get(id(module))
-    if known is None or known.reference() is not module:
+    is_new = known is None or known.reference() is not module
+    if is_new:
         known = _find(module)
-    return _module_scope(known.called(module), known.path)
+    return known.called(module), known.path, is_new
+
+
+def _call(module):
+    """The scope of a call of our module."""
+    name, path, _ = describe(module)
+    return _module_scope(name, path)
 
 
 def start():

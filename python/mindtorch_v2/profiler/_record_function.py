@@ -1,17 +1,17 @@
-"""The parts of record_function that are not performance critical: decorators, futures, arguments."""
+"""The parts of record_function that are not performance critical: decorators, futures, arguments, traced code."""
 
 import functools
 import inspect
 from types import coroutine
 
-from mindtorch_v2._C import _RecordFunctionFast
+from mindtorch_v2._C import _RecordFunctionFast, record_function
 
 
 def decorate(scope, function):
     """Runs `function` in a scope like `scope`. Each call has its own scope, so that threads and recursion do not interfere."""
     if isinstance(function, classmethod | staticmethod):
         return type(function)(decorate(scope, function.__func__))
-    make = scope._recreate_cm
+    make = _maker_of(scope)
     if inspect.isasyncgenfunction(function):
         return _wrap_async_generator(make, function)
     if inspect.iscoroutinefunction(function):
@@ -25,6 +25,14 @@ def decorate(scope, function):
             return function(*args, **kwargs)
 
     return wrapper
+
+
+def _maker_of(scope):
+    """What a call of the decorated function calls for its scope. Dynamo understands calls of the class, but not methods of an object."""
+    if type(scope) is not record_function:
+        return scope._recreate_cm
+    name, args = scope.name, scope.args
+    return lambda: record_function(name, args)
 
 
 def _steps(make, generator):
@@ -110,3 +118,12 @@ def _record_function_with_args_enter(name, *args):
 
 def _record_function_with_args_exit(scope):
     scope.__exit__(None, None, None)
+
+
+def enter_traced(scope, _):
+    """Enters torch's scope instead of `scope` while torch.jit traces, so that it becomes a part of the traced graph."""
+    import torch
+
+    traced = torch.autograd.profiler.record_function(scope.name, scope.args)
+    traced.__enter__()
+    return traced

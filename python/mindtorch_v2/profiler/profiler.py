@@ -128,6 +128,7 @@ class profile(_KinetoProfile):
         use_cuda: bool | None = None,
         custom_trace_id_callback: Callable[[], str] | None = None,
         post_processing_timeout_s: float | None = None,
+        python_calls: bool = False,
     ) -> None:
         if use_cuda is not None:
             warn("`use_cuda` is deprecated, use `activities` argument instead", FutureWarning)
@@ -147,6 +148,7 @@ class profile(_KinetoProfile):
             acc_events=acc_events,
             custom_trace_id_callback=custom_trace_id_callback,
             post_processing_timeout_s=post_processing_timeout_s,
+            python_calls=python_calls,
         )
 
     def start(self) -> None:

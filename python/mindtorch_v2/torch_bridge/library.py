@@ -3,6 +3,7 @@
 import ctypes
 from pathlib import Path
 
+from mindtorch_v2._C import _set_tracing_check
 from mindtorch_v2.torch_bridge import layout
 from mindtorch_v2.torch_bridge.sessions import SessionHooks
 
@@ -23,6 +24,7 @@ class Library:
             raise NotUsableError(f"{problem.decode()} ({layout.BUILD_COMMAND})")
         self.description = f"active: PyTorch {torch_version}"
         self._hooks = SessionHooks(self._calls)
+        _set_tracing_check(ctypes.cast(self._calls.mindtorch_torch_is_tracing, ctypes.c_void_p).value)
 
 
 def load(torch) -> Library:
@@ -56,8 +58,4 @@ def _declared(calls: ctypes.CDLL) -> ctypes.CDLL:
     calls.mindtorch_torch_activate.restype = ctypes.c_char_p
     calls.mindtorch_torch_version.restype = ctypes.c_char_p
     calls.mindtorch_torch_listen.restype = None
-    calls.mindtorch_torch_open_scope.argtypes = [ctypes.c_char_p, ctypes.c_int]
-    calls.mindtorch_torch_open_scope.restype = ctypes.c_void_p
-    calls.mindtorch_torch_close_scope.argtypes = [ctypes.c_void_p]
-    calls.mindtorch_torch_close_scope.restype = None
     return calls

@@ -13,7 +13,7 @@ class SessionHooks:
 
     def __init__(self, calls: ctypes.CDLL):
         self._wants_modules = ctypes.c_uint32.in_dll(calls, "mindtorch_torch_wants_modules").value
-        self._annotations = Annotations(calls)
+        self._annotations = Annotations()
         self._modules = ModuleCalls()
         # Not a callback of ctypes, which would print what is raised in it (a KeyboardInterrupt, say) and lose it.
         calls.mindtorch_torch_listen(ctypes.c_void_p(_session_listener(self._session_changes)))

@@ -3,9 +3,11 @@
 #include "mindtorch/record/state.h"
 #include "python/src/bindings.h"
 #include "python/src/capture/bind_execution_trace.h"
+#include "python/src/capture/call_slot.h"
 #include "python/src/capture/dispatch_hooks.h"
 #include "python/src/capture/frame_stacks.h"
 #include "python/src/capture/module_calls.h"
+#include "python/src/capture/python_calls.h"
 #include "python/src/capture/record_function.h"
 #include "python/src/capture/record_function_fast.h"
 #include "python/src/capture/session_listener.h"
@@ -46,6 +48,8 @@ void bind_capture(nb::module_& module) {
   add_record_function_fast(module.ptr());
   add_dispatch_hooks(module.ptr());
   add_module_calls(module.ptr());
+  add_call_slot(module.ptr());
+  add_python_calls(module.ptr());
   bind_execution_trace(module);
 }
 

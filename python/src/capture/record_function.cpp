@@ -24,6 +24,7 @@ struct RecordFunction {
   PyObject* args;                // a str or None
   record::NamedScope scope;
   std::unique_ptr<OuterScope> outer;
+  PyObject* traced;  // while torch.jit traces the block: torch's own scope, which becomes a part of the traced graph; else null
   bool ends_on_exit;
 };
 
@@ -56,20 +57,6 @@ void close(RecordFunction* self) noexcept {
   self->outer = std::move(outer->outer);
 }
 
-PyObject* enter(PyObject* self, PyObject*) {
-  if (record::current_state() != 0 || as_record_function(self)->scope.recording()) [[unlikely]]
-    open(as_record_function(self));
-  Py_INCREF(self);
-  return self;
-}
-
-PyObject* exit(PyObject* self, PyObject* const*, Py_ssize_t) {
-  RecordFunction* const it = as_record_function(self);
-  if (it->scope.recording() && it->ends_on_exit) [[unlikely]]
-    close(it);
-  Py_RETURN_NONE;
-}
-
 // --- The parts that are written in Python ---
 
 PyObject* call_python_part(const char* function, PyObject* self, PyObject* argument) {
@@ -78,6 +65,44 @@ PyObject* call_python_part(const char* function, PyObject* self, PyObject* argum
   PyObject* result = PyObject_CallMethod(module, function, "OO", self, argument);
   Py_DECREF(module);
   return result;
+}
+
+// --- The protocol of `with` ---
+
+// Set by the bridge to torch: whether torch.jit traces what this thread does.
+using TracingCheck = int (*)();
+TracingCheck is_tracing = nullptr;
+
+PyObject* enter_traced(PyObject* self) {
+  PyObject* scope = call_python_part("enter_traced", self, Py_None);
+  if (scope == nullptr) return nullptr;
+  Py_XSETREF(as_record_function(self)->traced, scope);
+  return Py_NewRef(self);
+}
+
+PyObject* exit_traced(RecordFunction* self) {
+  PyObject* scope = std::exchange(self->traced, nullptr);
+  PyObject* result = PyObject_CallMethod(scope, "__exit__", "OOO", Py_None, Py_None, Py_None);
+  Py_DECREF(scope);
+  return result;
+}
+
+PyObject* enter(PyObject* self, PyObject*) {
+  if (is_tracing != nullptr && is_tracing() != 0) [[unlikely]]
+    return enter_traced(self);
+  if (record::current_state() != 0 || as_record_function(self)->scope.recording()) [[unlikely]]
+    open(as_record_function(self));
+  Py_INCREF(self);
+  return self;
+}
+
+PyObject* exit(PyObject* self, PyObject* const*, Py_ssize_t) {
+  RecordFunction* const it = as_record_function(self);
+  if (it->traced != nullptr) [[unlikely]]
+    return exit_traced(it);
+  if (it->scope.recording() && it->ends_on_exit) [[unlikely]]
+    close(it);
+  Py_RETURN_NONE;
 }
 
 PyObject* decorate(PyObject* self, PyObject* arguments, PyObject* keywords) {
@@ -122,6 +147,7 @@ void construct(RecordFunction* self, PyObject* name, PyObject* args) {
   self->args = args;
   new (&self->scope) record::NamedScope;
   new (&self->outer) std::unique_ptr<OuterScope>;
+  self->traced = nullptr;
   self->ends_on_exit = true;
 }
 
@@ -177,6 +203,7 @@ void destroy(PyObject* self) {
   it->outer.~unique_ptr();
   Py_XDECREF(it->name);
   Py_XDECREF(it->args);
+  Py_XDECREF(it->traced);
   type->tp_free(self);  // the object of a subclass is taken apart by its own deallocator, which calls this one
 }
 
@@ -256,8 +283,38 @@ PyTypeObject make_type() {
 
 PyTypeObject record_function_type = make_type();
 
+// --- What compilers ask ---
+
+// Gives the class one more attribute, whose value may be a descriptor. Python cannot set attributes of classes that are written in C.
+PyObject* set_class_attribute(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  if (count != 2 || PyDict_SetItem(record_function_type.tp_dict, arguments[0], arguments[1]) < 0) {
+    if (count != 2) PyErr_SetString(PyExc_TypeError, "_set_record_function_attribute() takes a name and a value");
+    return nullptr;
+  }
+  PyType_Modified(&record_function_type);
+  Py_RETURN_NONE;
+}
+
+PyObject* set_tracing_check(PyObject*, PyObject* address) {
+  void* const function = PyLong_AsVoidPtr(address);
+  if (function == nullptr && PyErr_Occurred() != nullptr) return nullptr;
+  is_tracing = reinterpret_cast<TracingCheck>(function);
+  Py_RETURN_NONE;
+}
+
+PyMethodDef functions[] = {
+    method("_set_record_function_attribute", set_class_attribute,
+           "_set_record_function_attribute(name, value, /)\n--\n\nAn attribute of the class record_function."),
+    {"_set_tracing_check", set_tracing_check, METH_O,
+     "_set_tracing_check(address, /)\n--\n\nThe address of a C function that says whether torch.jit traces; 0: it never does."},
+    {},
+};
+
 }  // namespace
 
-void add_record_function(PyObject* module) { add_type(module, record_function_type); }
+void add_record_function(PyObject* module) {
+  add_type(module, record_function_type);
+  add_functions(module, functions);
+}
 
 }  // namespace mindtorch::python

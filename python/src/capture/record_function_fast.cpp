@@ -2,8 +2,9 @@
 #include "python/src/capture/record_function_fast.h"
 
 #include <new>
-#include <string_view>
+#include <string>
 
+#include "mindtorch/base/text.h"
 #include "mindtorch/record/hooks.h"
 #include "python/src/capture/argument_words.h"
 #include "python/src/capture/name_cache.h"
@@ -29,6 +30,19 @@ record::EventKind kind_of(PyObject* keywords) {
   return is_user ? record::EventKind::kScope : record::EventKind::kOp;
 }
 
+// ["a","b"], or an empty text if something in the list is not a str.
+std::string json_of_texts(PyObject* list) {
+  std::string json = "[";
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+    PyObject* const item = PyList_GET_ITEM(list, i);
+    if (!PyUnicode_Check(item)) return "";
+    json += i > 0 ? ",\"" : "\"";
+    append_json_escaped(json, record::name_text(name_id(item)));
+    json += '"';
+  }
+  return json + "]";
+}
+
 void add_keyword(record::Slot* slot, PyObject* key, PyObject* value) {
   if (!PyUnicode_Check(key)) return;
   const record::NameId id = name_id(key);
@@ -40,6 +54,8 @@ void add_keyword(record::Slot* slot, PyObject* key, PyObject* value) {
     record::add_attribute(slot, id, PyFloat_AS_DOUBLE(value));
   else if (PyUnicode_Check(value))
     record::add_attribute(slot, id, record::name_text(name_id(value)));
+  else if (const std::string json = PyList_Check(value) ? json_of_texts(value) : ""; json.size() > 2)
+    record::add_json_attribute(slot, id, json);
   if (PyErr_Occurred() != nullptr) PyErr_Clear();  // an integer too large: left out
 }
 
@@ -51,7 +67,8 @@ void open(FastScope* self) {
   const ArgumentWords arguments(self->inputs, Py_None);
   self->scope = record::NamedScope(name_id(self->name), kind_of(self->keywords));
   arguments.write(self->scope.slot());
-  if (self->keywords == Py_None || !self->scope.recording()) return;
+  // Keyword values belong to ops; torch does not show them with annotations.
+  if (self->keywords == Py_None || !self->scope.recording() || kind_of(self->keywords) != record::EventKind::kOp) return;
   PyObject *key = nullptr, *value = nullptr;
   for (Py_ssize_t at = 0; PyDict_Next(self->keywords, &at, &key, &value) != 0;) add_keyword(self->scope.slot(), key, value);
 }

@@ -12,6 +12,7 @@ void bind_profiler(nb::module_& module) {
   bind_event_sequence(module);
   bind_event_rows(module);
   bind_event_columns(module);
+  bind_all_events(module);
   bind_profile(module);
   bind_status(module);
 }

@@ -57,6 +57,15 @@ nb::list kernels(const EventHandle& handle) {
   return list;
 }
 
+// The keyword values of an op that generated code runs, or the text of a scope.
+nb::dict keyword_inputs(const EventHandle& handle) {
+  const trace::EventKind kind = handle.event.kind();
+  if (kind != trace::EventKind::kOp && !handle.event.is_user_annotation()) return {};
+  nb::dict values = attributes(handle);
+  values.attr("pop")("overload_name", nb::none());
+  return values;
+}
+
 std::string activity_type(const EventHandle& handle) {
   return std::string(trace::chrome_format::category(handle.event.kind(), handle.event.device().type));
 }
@@ -160,14 +169,14 @@ void def_side_data(Class& type) {
       .def_prop_ro("structured_input_strides", &structured_strides)
       .def_prop_ro("input_dtypes", &input_types)
       .def_prop_ro("concrete_inputs", &concrete_inputs)
-      .def_prop_ro("kwinputs", [](const EventHandle& h) { return h.event.is_user_annotation() ? attributes(h) : nb::dict(); })
+      .def_prop_ro("kwinputs", &keyword_inputs)
       .def_prop_ro("stack", [](const EventHandle& h) { return to_python(h.event.stack()); })
       .def_prop_ro("attributes", &attributes)
       .def_prop_ro("event_metadata",
                    [](const EventHandle& h) { return imported("mindtorch_v2.autograd._event_metadata", "build_metadata")(attributes(h)); })
       .def_prop_ro("metadata_json", [](const EventHandle& h) {
         warn_deprecated("`metadata_json` is deprecated. Use `event_metadata` instead.");
-        return imported("mindtorch_v2.autograd._event_metadata", "metadata_json")(attributes(h));
+        return imported("mindtorch_v2.autograd._event_metadata", "metadata_json")(h.event.id(), attributes(h));
       });
 }
 

@@ -1,0 +1,51 @@
+"""Lets torch.compile, torch.export and torch.jit see torch's record_function where a program uses ours."""
+
+from mindtorch_v2._C import _set_record_function_attribute, record_function
+from mindtorch_v2.torch_bridge.imports import after_import
+
+
+def introduce_to_torch() -> None:
+    """Takes effect when torch and its compilers are imported; imports neither."""
+    _set_record_function_attribute("_jit_override_qualname", _ScriptName())
+    after_import("torch", _load_bridge)
+    after_import("torch._dynamo", _teach_dynamo)
+
+
+def _load_bridge() -> None:
+    """The bridge says whether torch.jit traces. Whether it is built is told by profiles."""
+    from mindtorch_v2 import torch_bridge
+
+    torch_bridge.activate_if_possible()
+
+
+class _ScriptName:
+    """The name by which TorchScript looks for the compiled class: torch's, which is compiled when it is asked for the first time."""
+
+    def __init__(self):
+        self._name = None
+
+    def __get__(self, instance, owner):
+        if owner is not record_function:
+            raise AttributeError("_jit_override_qualname")  # a subclass has a name of its own
+        if self._name is None:
+            self._name = _compile_torchs_class()
+        return self._name
+
+
+def _compile_torchs_class() -> str:
+    import torch
+
+    torchs = torch.autograd.profiler.record_function
+
+    def use_scope():
+        with torchs("scope"):
+            pass
+
+    torch.jit.script(use_scope)
+    return torch._jit_internal._qualified_name(torchs)
+
+
+def _teach_dynamo() -> None:
+    from mindtorch_v2.torch_bridge import dynamo
+
+    dynamo.teach()

@@ -1,0 +1,110 @@
+// Names are made once for each function of a session.
+#include "python/src/capture/call_names.h"
+
+#include <fmt/core.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace mindtorch::python {
+namespace {
+
+namespace nb = nanobind;
+
+std::string text_of(PyObject* text) {
+  const nb::object encoded = nb::steal(PyUnicode_AsEncodedString(text, "utf-8", "replace"));
+  if (!encoded.is_valid()) {
+    PyErr_Clear();
+    return "?";
+  }
+  return {PyBytes_AS_STRING(encoded.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(encoded.ptr()))};
+}
+
+// The text of repr(), or the name of the type if that fails.
+std::string repr_of(PyObject* object) {
+  const nb::object text = nb::steal(PyObject_Repr(object));
+  if (text.is_valid()) return text_of(text.ptr());
+  PyErr_Clear();
+  return Py_TYPE(object)->tp_name;
+}
+
+// Of an object or a module of this package.
+bool is_ours(PyObject* self) {
+  constexpr std::string_view kPackage = "mindtorch_v2";
+  if (self == nullptr) return false;
+  const char* const name = PyModule_Check(self) ? PyModule_GetName(self) : Py_TYPE(self)->tp_name;
+  if (name == nullptr) PyErr_Clear();
+  return name != nullptr && std::string_view(name).starts_with(kPackage);
+}
+
+std::string with_separator(std::string folder) {
+  if (!folder.ends_with('/')) folder += '/';
+  return folder;
+}
+
+}  // namespace
+
+trace::NameId CallNames::of_code(PyCodeObject* code) noexcept {
+  if (const auto known = codes_.find(code); known != codes_.end()) [[likely]]
+    return known->second;
+  try {
+    const trace::NameId name = make_name(code);
+    codes_.emplace(code, name);
+    Py_INCREF(code);
+    return name;
+  } catch (const std::bad_alloc&) {
+    return 0;  // the call is not shown
+  }
+}
+
+trace::NameId CallNames::make_name(PyCodeObject* code) {
+  const std::string path = text_of(code->co_filename);
+  if (path.starts_with(hidden_folder_)) return 0;
+  std::string_view shown = path;
+  for (const std::string& prefix : prefixes_) {
+    if (!shown.starts_with(prefix)) continue;
+    shown.remove_prefix(prefix.size());
+    break;
+  }
+  return record::intern_cached(fmt::format("{}({}): {}", shown, code->co_firstlineno, text_of(code->co_name)));
+}
+
+trace::NameId CallNames::of_c_function(PyObject* function) noexcept {
+  const bool is_method = PyCFunction_Check(function) != 0;
+  PyObject* const self = is_method ? PyCFunction_GET_SELF(function) : nullptr;
+  const void* const key = is_method ? static_cast<const void*>(reinterpret_cast<PyCFunctionObject*>(function)->m_ml) : function;
+  const void* const type = self != nullptr ? Py_TYPE(self) : nullptr;
+  if (const auto known = c_functions_.find({key, type}); known != c_functions_.end()) [[likely]]
+    return known->second;
+  try {
+    const trace::NameId name = is_ours(self) ? 0 : record::intern_cached(repr_of(function));
+    c_functions_.emplace(std::pair{key, type}, name);
+    // The definition of a method lives as long as its type or module does.
+    kept_.push_back(Py_NewRef(is_method ? (self != nullptr ? reinterpret_cast<PyObject*>(Py_TYPE(self)) : Py_None) : function));
+    return name;
+  } catch (const std::bad_alloc&) {
+    return 0;
+  }
+}
+
+void CallNames::session_begins() {
+  hidden_folder_ = with_separator(nb::cast<std::string>(nb::module_::import_("mindtorch_v2").attr("__path__")[0]));
+  prefixes_.clear();
+  for (const nb::handle folder : nb::module_::import_("sys").attr("path"))
+    if (nb::isinstance<nb::str>(folder) && nb::len(folder) > 0) prefixes_.push_back(with_separator(text_of(folder.ptr())));
+  std::ranges::sort(prefixes_, [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
+}
+
+void CallNames::clear() noexcept {
+  // Emptied first: a finalizer may call functions.
+  const auto codes = std::exchange(codes_, {});
+  const auto kept = std::exchange(kept_, {});
+  c_functions_.clear();
+  for (const auto& [code, name] : codes) Py_DECREF(code);
+  for (PyObject* function : kept) Py_DECREF(function);
+}
+
+}  // namespace mindtorch::python
