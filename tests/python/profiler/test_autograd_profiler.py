@@ -191,7 +191,5 @@ def test_times_of_events_and_of_the_trace_agree(op, trace_of):
 def test_what_only_kineto_has_says_so():
     with new_profile() as prof:
         pass
-    result = prof.profiler.kineto_results
-    for call in (result.experimental_event_tree, result.trace_activities):
-        with pytest.raises(RuntimeError, match="not exist here"):
-            call()
+    with pytest.raises(RuntimeError, match="not exist here"):
+        prof.profiler.kineto_results.trace_activities()
