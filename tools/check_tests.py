@@ -27,7 +27,6 @@ TESTED_ELSEWHERE = {
     "export/stacks/*": ["export/test_stacks.py"],
     "export/tabular/tabular_writer.cpp": ["export/test_tabular_files.py"],
     "ingest/chrome/*": ["ingest/chrome/chrome_reader_test.cpp"],
-    "ingest/mapped_file.cpp": ["ingest/recording_file_test.cpp"],
     "ingest/read_limits.cpp": ["ingest/hostile_files_test.cpp"],
     "record/assemble.cpp": ["record/session_test.cpp", "record/threads_test.cpp"],
     "record/device_batch.cpp": ["record/device_mapping_test.cpp", "sources/source_contract.cpp"],

@@ -10,6 +10,8 @@
 #include <functional>
 #include <memory>
 
+#include "mindtorch/base/large_pages.h"
+
 namespace mindtorch::analyze {
 namespace {
 
@@ -28,23 +30,41 @@ bool is_hidden(std::string_view name) {
   return std::ranges::find(kHiddenNames, name) != kHiddenNames.end();
 }
 
-// Finds the first of the texts that are equal. A flat table of ids: a node per text would cost as much as everything else about a name.
+// Finds the first of the texts that are equal. A flat table: a node per text would cost as much as everything else about a name. The table
+// of a million names is larger than the caches, therefore it keeps the hashes, so that other texts are not looked at, and a place in it can
+// be fetched before it is needed.
 class FirstWithText {
  public:
-  explicit FirstWithText(std::size_t texts) : ids_(std::bit_ceil(2 * texts + 1), EventNames::kHidden) {}
+  explicit FirstWithText(std::size_t texts) {
+    places_.reserve(std::bit_ceil(2 * texts + 1));
+    prefer_large_pages(places_.data(), places_.capacity() * sizeof(Place));
+    places_.resize(places_.capacity());
+  }
+
+  static std::uint64_t hash(std::string_view text) { return std::hash<std::string_view>()(text); }
+  void fetch(std::uint64_t hash) const { __builtin_prefetch(&places_[hash & (places_.size() - 1)], 1); }
 
   // `id`, or the id that came earlier with the same text. `text_of` gives the text of an earlier id.
   template <class TextOf>
-  NameId find(NameId id, std::string_view text, TextOf text_of) {
-    const std::size_t mask = ids_.size() - 1;
-    for (std::size_t at = std::hash<std::string_view>()(text) & mask;; at = (at + 1) & mask) {
-      if (ids_[at] == EventNames::kHidden) return ids_[at] = id;
-      if (text_of(ids_[at]) == text) return ids_[at];
+  NameId find(NameId id, std::string_view text, std::uint64_t hash, TextOf text_of) {
+    const std::size_t mask = places_.size() - 1;
+    const auto short_hash = static_cast<std::uint32_t>(hash >> 32);
+    for (std::size_t at = hash & mask;; at = (at + 1) & mask) {
+      Place& place = places_[at];
+      if (place.id == EventNames::kHidden) {
+        place = {short_hash, id};
+        return id;
+      }
+      if (place.short_hash == short_hash && text_of(place.id) == text) return place.id;
     }
   }
 
  private:
-  std::vector<NameId> ids_;
+  struct Place {
+    std::uint32_t short_hash = 0;
+    NameId id = EventNames::kHidden;  // free
+  };
+  std::vector<Place> places_;
 };
 
 }  // namespace
@@ -59,19 +79,29 @@ std::string demangled(const std::string& name) {
 EventNames::EventNames(const trace::Recording& recording) : recording_(&recording), keys_(recording.names.size()) {
   FirstWithText first_with_text(recording.names.size());
   const auto listed_text = [&](NameId id) { return recording.names[id].starts_with(kStepPrefix) ? kAllSteps : trace_text(id); };
-  for (NameId id = 0; id < recording.names.size(); ++id) {
-    const std::string& name = recording.names[id];
-    if (is_hidden(name)) {
-      keys_[id] = kHidden;
-      continue;
+  // The hashes of some names first, so that their places are being fetched while others are hashed.
+  constexpr NameId kAhead = 32;
+  std::array<std::uint64_t, kAhead> hashes{};
+  const auto count = static_cast<NameId>(recording.names.size());
+  for (NameId begin = 0; begin < count; begin += kAhead) {
+    const NameId end = begin + std::min(kAhead, count - begin);
+    for (NameId id = begin; id < end; ++id) {
+      rewrite(id);
+      hashes[id - begin] = FirstWithText::hash(listed_text(id));
+      first_with_text.fetch(hashes[id - begin]);
     }
-    if (name.starts_with("_Z")) {
-      if (std::string text = demangled(name); text != name) rewritten_.emplace(id, std::move(text));
+    for (NameId id = begin; id < end; ++id) {
+      const std::string_view listed = listed_text(id);
+      keys_[id] = is_hidden(recording.names[id]) ? kHidden : first_with_text.find(id, listed, hashes[id - begin], listed_text);
+      if (listed == kAllSteps) steps_ = keys_[id];
     }
-    const std::string_view listed = listed_text(id);
-    keys_[id] = first_with_text.find(id, listed, listed_text);
-    if (listed == kAllSteps) steps_ = keys_[id];
   }
+}
+
+void EventNames::rewrite(NameId id) {
+  const std::string& name = recording_->names[id];
+  if (!name.starts_with("_Z")) return;
+  if (std::string text = demangled(name); text != name) rewritten_.emplace(id, std::move(text));
 }
 
 std::string_view EventNames::text(Key key) const { return key == steps_ ? kAllSteps : trace_text(key); }

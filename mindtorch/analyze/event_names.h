@@ -35,6 +35,9 @@ class MINDTORCH_EXPORT EventNames {
   std::string_view trace_text(NameId name) const;
 
  private:
+  // Demangles the name if it is a symbol.
+  void rewrite(NameId id);
+
   const trace::Recording* recording_;
   std::vector<Key> keys_;                    // by NameId
   std::map<NameId, std::string> rewritten_;  // texts that differ from the recorded name

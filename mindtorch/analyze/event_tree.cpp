@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "mindtorch/analyze/large_pages.h"
+#include "mindtorch/base/large_pages.h"
 
 namespace mindtorch::analyze {
 namespace {

@@ -9,6 +9,7 @@ Grouping::Grouping(const Analysis& analysis, const GroupOptions& options)
     : analysis_(analysis), events_(analysis.recording().events), keys_(analysis.names().keys()), options_(options) {
   last_group_.assign(keys_.size(), kNone);
   first_group_.assign(keys_.size(), kNone);
+  groups_.reserve(std::min(keys_.size(), events_.size()));
   if (options.group_by_stack_n > 0 && !analysis.stacks().empty()) {
     stacks_ = &analysis.stacks();
     stack_groups_ = stacks_->group_by_user_frames(static_cast<std::size_t>(options.group_by_stack_n));

@@ -6,7 +6,7 @@
 
 #include "mindtorch/analyze/function_event.h"
 #include "mindtorch/analyze/grouping.h"
-#include "mindtorch/analyze/large_pages.h"
+#include "mindtorch/base/large_pages.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -21,7 +21,11 @@ class Averaging {
         tree_(analysis.tree()),
         launches_(analysis.launches()),
         memory_(analysis.memory_use()),
-        grouping_(analysis, options) {}
+        grouping_(analysis, options) {
+    // Most names are one group. Growing step by step would touch twice the memory.
+    groups_.reserve(std::min(recording_.names.size(), events_.size()));
+    prefer_large_pages(groups_.data(), groups_.capacity() * sizeof(Group));
+  }
 
   std::vector<Average> rows() {
     add_events();

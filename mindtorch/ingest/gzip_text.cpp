@@ -9,6 +9,8 @@
 #include <cstring>
 #include <new>
 
+#include "mindtorch/ingest/read_limits.h"
+
 namespace mindtorch::ingest {
 namespace {
 
@@ -66,9 +68,19 @@ class Inflation {
   Inflation& operator=(const Inflation&) = delete;
 
   GzipText run(const std::string_view bytes) {
+    std::string_view rest = bytes;
+    try {
+      return run(bytes, rest);
+    } catch (const trace::BudgetExceeded&) {
+      throw NeedsMemory({bytes.size() - rest.size(), "file", "its decompressed text"});
+    }
+  }
+
+ private:
+  // `rest` is what is left of `bytes` behind the members that have been decompressed.
+  GzipText run(const std::string_view bytes, std::string_view& rest) {
     grow(first_capacity(bytes));
     GzipText result;
-    std::string_view rest = bytes;
     while (!rest.empty()) {
       std::size_t in = 0, out = 0;
       const auto code =
@@ -89,7 +101,6 @@ class Inflation {
     return result;
   }
 
- private:
   // The last word of a file with one member is the size of its text. It may lie, so it is believed only as far as it is plausible.
   std::size_t first_capacity(std::string_view bytes) const {
     std::uint32_t told = 0;

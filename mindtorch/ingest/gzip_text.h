@@ -23,8 +23,7 @@ struct GzipText {
   std::string_view view() const { return {text.get(), size}; }
 };
 
-// Decompresses all members of `bytes`. No size in the file is trusted: memory is taken from `budget` as the text grows. Throws
-// trace::BudgetExceeded.
+// Decompresses all members of `bytes`. No size in the file is trusted: memory is taken from `budget` as the text grows. Throws NeedsMemory.
 GzipText decompress_gzip(std::string_view bytes, std::size_t padding, trace::MemoryBudget& budget);
 
 // The first bytes of the text, at most `size`: enough to see what kind of text it is without decompressing it all.

@@ -13,9 +13,11 @@ std::uint64_t memory_limit(const ReadOptions& options, std::uint64_t file_size, 
   return options.max_memory != 0 ? options.max_memory : default_memory(file_size, kind);
 }
 
-void throw_needs_memory(std::string_view where, const std::string& path, std::uint64_t limit, std::optional<std::uint64_t> offset) {
-  throw_error(where, "reading '{}' needs more than {} bytes of memory{}; ReadOptions::max_memory (mtprof: --max-memory) allows more", path,
-              limit, offset ? fmt::format(", from byte {} on", *offset) : "");
+void throw_needs_memory(std::string_view where, const std::string& path, std::uint64_t limit, const MemoryPlace& place) {
+  throw_error(where,
+              "reading '{}' needs more than {} bytes of memory from byte {} of the {} on, for {}; ReadOptions::max_memory (mtprof: "
+              "--max-memory) allows more",
+              path, limit, place.offset, place.of, place.purpose);
 }
 
 void throw_out_of_memory(std::string_view where, const std::string& path) {

@@ -23,7 +23,13 @@ ThreadLog* side_log(std::uint64_t state) noexcept {
 // Writes an entry that belongs to no event. It is counted, as it does not share the fate of an event when its segment is dropped.
 template <class Entry>
 void write_loose_entry(ThreadLog* log, const Entry& entry) noexcept {
-  if (!write_entry(log, entry, 0)) return;
+  std::int64_t* at = log->side_next.load(std::memory_order_relaxed);
+  if (log->side_limit - at <= static_cast<std::ptrdiff_t>(Entry::kWords)) [[unlikely]] {
+    if (!make_room_for_loose_entry(*reinterpret_cast<Log*>(log))) return;
+    at = reserve_side(log, Entry::kWords);
+    if (at == nullptr) return;
+  }
+  fill_entry(log, at, entry, 0);
   std::atomic<std::uint64_t>& count = log->storage->loose_entries;
   count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }

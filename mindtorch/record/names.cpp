@@ -4,11 +4,12 @@
 #include <array>
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <mutex>
-#include <unordered_map>
 
 #include "mindtorch/base/thread_owned.h"
 #include "mindtorch/record/name_table.h"
+#include "mindtorch/trace/interning.h"
 
 namespace mindtorch::record {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 struct NameTable {
   std::mutex mutex;
   std::deque<std::string> texts{""};  // a deque never moves its elements
-  std::unordered_map<std::string_view, trace::NameId> ids{{"", 0}};
+  trace::IdTable ids;                 // of all texts but the empty one; a node per text would cost a cache miss for each look-up
   std::atomic<std::size_t> count{1};
 };
 
@@ -54,15 +55,16 @@ static_assert(kCacheSize == 256, "cache_index() gives 8 bits");
 }  // namespace
 
 trace::NameId intern(std::string_view text) {
+  if (text.empty()) return 0;
   NameTable& names = table();
   std::lock_guard lock(names.mutex);
-  const auto found = names.ids.find(text);
-  if (found != names.ids.end()) return found->second;
-  const auto id = static_cast<trace::NameId>(names.texts.size());
-  names.texts.emplace_back(text);
-  names.ids.emplace(names.texts.back(), id);
-  names.count.store(names.texts.size(), std::memory_order_release);
-  return id;
+  return names.ids.find_or_add(
+      std::hash<std::string_view>()(text), [&](trace::NameId id) { return names.texts[id] == text; },
+      [&] {
+        names.texts.emplace_back(text);
+        names.count.store(names.texts.size(), std::memory_order_release);
+        return static_cast<trace::NameId>(names.texts.size() - 1);
+      });
 }
 
 trace::NameId intern_cached(std::string_view text) noexcept {

@@ -5,7 +5,9 @@
 
 #include "mindtorch/record/foreign_lock.h"
 #include "mindtorch/record/hooks.h"
+#include "mindtorch/record/segment_reader.h"
 #include "mindtorch/record/session_core.h"
+#include "mindtorch/record/side_entries.h"
 
 namespace mindtorch::record {
 namespace {
@@ -15,36 +17,26 @@ void release_segment(SessionCore& session, const Segment& segment) noexcept {
   for (const SideChunk& chunk : segment.side) session.release_block(chunk.words);
 }
 
+// The time of the latest entry that belongs to no event; 0 if there is none.
+std::uint64_t latest_loose_entry(const Segment& segment) noexcept {
+  std::uint64_t latest = 0;
+  if (segment.loose_entries == 0) return latest;
+  for_each_side_entry(segment, [&](const SideEntry& entry) {
+    if (entry.kind == SideKind::kMemory || entry.kind == SideKind::kMemoryTag) latest = std::max(latest, ticks_of_loose_entry(entry.words));
+  });
+  return latest;
+}
+
+bool is_older_than(const Segment& segment, std::uint64_t ticks) noexcept {
+  if (segment.used > 0 && segment.slots[segment.used - 1].start >= ticks) return false;
+  return latest_loose_entry(segment) < ticks;
+}
+
 // keep_last: returns true if the oldest segment is no longer wanted. The segment that is being written is always wanted.
 bool oldest_is_droppable(const SessionCore& session, const LogStorage& cold) noexcept {
   if (cold.segments.size() < 2) return false;
   if (session.over_budget()) return true;
-  const Segment& oldest = cold.segments.front();
-  if (oldest.used == 0) return false;  // memory reports alone, whose times are not looked at
-  return session.budget.keep_steps > 0 && oldest.slots[oldest.used - 1].start < session.window_start();
-}
-
-// keep_last: releases segments that are older than the ring. A segment with an open scope is pinned, because the end of the scope will be
-// stored into it. Its events are counted as lost when it is released, not when it is pinned: a segment that is still pinned at stop is
-// read.
-void drop_oldest(SessionCore& session, LogStorage& cold) {
-  const auto drop = [&](const Segment& segment) {
-    cold.overwritten += segment.used;
-    cold.side_overwritten += segment.loose_entries;
-    release_segment(session, segment);
-  };
-  std::erase_if(cold.pinned, [&](const Segment& segment) {
-    if (has_open_slot(segment)) return false;
-    drop(segment);
-    return true;
-  });
-  while (oldest_is_droppable(session, cold)) {
-    if (has_open_slot(cold.segments.front()))
-      cold.pinned.push_back(std::move(cold.segments.front()));
-    else
-      drop(cold.segments.front());
-    cold.segments.pop_front();
-  }
+  return session.window_start() != 0 && is_older_than(cold.segments.front(), session.window_start());
 }
 
 // Ends the segment that is being written, if there is one: only the ends of its open scopes are written to it from now on.
@@ -96,6 +88,28 @@ void record_wait(Log& log, std::uint64_t from_ticks) noexcept {
 
 }  // namespace
 
+// A segment with an open scope is pinned, because the end of the scope will be stored into it. Its events are counted as lost when it is
+// released, not when it is pinned: a segment that is still pinned at stop is read.
+void drop_oldest(SessionCore& session, LogStorage& cold) {
+  const auto drop = [&](const Segment& segment) {
+    cold.overwritten += segment.used;
+    cold.side_overwritten += segment.loose_entries;
+    release_segment(session, segment);
+  };
+  std::erase_if(cold.pinned, [&](const Segment& segment) {
+    if (has_open_slot(segment)) return false;
+    drop(segment);
+    return true;
+  });
+  while (oldest_is_droppable(session, cold)) {
+    if (has_open_slot(cold.segments.front()))
+      cold.pinned.push_back(std::move(cold.segments.front()));
+    else
+      drop(cold.segments.front());
+    cold.segments.pop_front();
+  }
+}
+
 bool new_segment(Log& log, std::atomic<std::uint64_t>& refusals) noexcept {
   LogStorage& cold = log.cold;
   const auto refuse = [&] {
@@ -122,6 +136,20 @@ bool new_segment(Log& log, std::atomic<std::uint64_t>& refusals) noexcept {
   } catch (...) {
     return refuse();
   }
+}
+
+bool make_room_for_loose_entry(Log& log) noexcept {
+  LogStorage& cold = log.cold;
+  {
+    const ForeignLockRegion may_wait;
+    std::lock_guard lock(cold.mutex);
+    if (cold.session == nullptr) return false;  // stopped a moment ago
+    if (cold.session->budget.policy == Budget::Policy::kGrow || log.hot.segment_begin == nullptr) return true;
+    if (cold.segments.back().side.size() < kManySideChunks) return true;
+    const bool has_events = log.hot.next.load(std::memory_order_relaxed) != log.hot.segment_begin;
+    if (has_events && !cold.session->over_budget()) return true;
+  }
+  return new_segment(log, cold.side_refused);
 }
 
 }  // namespace mindtorch::record

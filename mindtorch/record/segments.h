@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "mindtorch/record/log_storage.h"
@@ -11,5 +12,17 @@ namespace mindtorch::record {
 // Ends the log's current segment and starts a new one. Returns false if that is refused, which is counted in `refusals`, or if the session
 // is over. Called on the log's own thread.
 bool new_segment(Log& log, std::atomic<std::uint64_t>& refusals) noexcept;
+
+// keep_last: releases the log's segments that are no longer wanted, but never the one that is being written. Called on the log's own
+// thread, under its lock. Throws std::bad_alloc.
+void drop_oldest(SessionCore& session, LogStorage& cold);
+
+// A segment can be spilled or dropped only after it has ended. One with so many chunks of side data ends early if the policy demands it.
+inline constexpr std::size_t kManySideChunks = 4;
+
+// Prepares for a side entry that belongs to no event, when the current chunk is full: starts a new segment if the current one has many
+// chunks and either no events, because no event would ever end it, or a share of a budget that is used up. Returns false if the entry is
+// refused, which is counted, or if the session is over. Called on the log's own thread.
+bool make_room_for_loose_entry(Log& log) noexcept;
 
 }  // namespace mindtorch::record

@@ -13,8 +13,7 @@ namespace {
 // A segment ends early when its side data alone has used up the budget: it can be spilled or dropped only after it has ended. The slots
 // that are in use stay where they are, and the next event finds no room.
 void end_early_if_greedy(const SessionCore& session, ThreadLog& hot, const Segment& segment) noexcept {
-  constexpr std::size_t kFairShare = 4;
-  if (session.budget.policy == Budget::Policy::kGrow || segment.side.size() < kFairShare || !session.over_budget()) return;
+  if (session.budget.policy == Budget::Policy::kGrow || segment.side.size() < kManySideChunks || !session.over_budget()) return;
   hot.limit = hot.next.load(std::memory_order_relaxed);
 }
 
@@ -40,6 +39,7 @@ std::int64_t* reserve_side_slow(ThreadLog* hot, std::uint32_t words) noexcept {
   std::lock_guard lock(cold.mutex);
   if (cold.session == nullptr) return nullptr;  // stopped a moment ago
   try {
+    if (cold.session->budget.policy == Budget::Policy::kKeepLast) drop_oldest(*cold.session, cold);
     Segment& segment = cold.segments.back();
     segment.side.reserve(segment.side.size() + 1);
     // The chunk in use stays in use until its successor is there: a refusal changes nothing, and a shorter entry may still fit.

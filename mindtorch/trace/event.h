@@ -59,9 +59,9 @@ enum EventFlag : std::uint8_t {
 };
 
 // Every event has one word for linking. Host ops: autograd sequence number and forward thread; launches and device
-// activities: correlation id, the same on both ends. 0 = none.
+// activities: correlation id, the same on both ends. 0 = none. A link has room for sequence numbers below 2^40 - 1.
 constexpr std::uint64_t make_sequence_link(std::int64_t sequence, std::uint32_t forward_thread = 0) {
-  return (static_cast<std::uint64_t>(sequence + 1) << 24) | (forward_thread & 0xFFFFFF);
+  return ((static_cast<std::uint64_t>(sequence) + 1) << 24) | (forward_thread & 0xFFFFFF);
 }
 constexpr std::int64_t sequence_of(std::uint64_t link) { return static_cast<std::int64_t>(link >> 24) - 1; }  // -1 = none
 constexpr std::uint32_t forward_thread_of(std::uint64_t link) { return link & 0xFFFFFF; }                     // 0 = none

@@ -73,6 +73,13 @@ std::string refusal(Read read) {
   return "not refused";
 }
 
+// The byte that an error of a reader names.
+std::size_t offset_in(const std::string& message) {
+  constexpr std::string_view kWord = "from byte ";
+  const std::size_t at = message.find(kWord);
+  return at == std::string::npos ? 0 : std::stoull(message.substr(at + kWord.size()));
+}
+
 // The most memory that read() takes.
 template <class Read>
 std::size_t memory_of(Read read) {
@@ -112,9 +119,36 @@ TEST(HostileFiles, AnEventWithMillionsOfArgumentsIsRefused) {
   std::string dims = "[]";
   for (int i = 0; i < 1000000; ++i) dims += ",[]";
   const std::string text = "[" + event(R"(,"args":{"Input Dims":[)" + dims + "]}") + "]";
-  EXPECT_THAT(refusal([&] { read_chrome_bytes(text, "wide.json"); }), AllOf(HasSubstr("wide.json"), HasSubstr("max_memory")));
+  const std::string message = refusal([&] { read_chrome_bytes(text, "wide.json"); });
+  EXPECT_THAT(message, AllOf(HasSubstr("wide.json"), HasSubstr("of the text on, for its events"), HasSubstr("max_memory")));
+  EXPECT_GT(offset_in(message), text.find("Input Dims"));
+  EXPECT_LT(offset_in(message), text.size());
   EXPECT_LE(memory_of([&] { read_chrome_bytes(text, "wide.json"); }), default_memory(text.size(), FileKind::kPlain));
   EXPECT_EQ(read_chrome_bytes(text, "wide.json", {.max_memory = kUnlimitedMemory}).recording.events.size(), 1U);
+}
+
+// The parser takes nine times the text, so that the events find room for a part of them.
+TEST(HostileFiles, AnErrorOfMemorySaysHowFarTheTextWasRead) {
+  std::string text = "[\n";
+  for (int i = 0; i < 20000; ++i) text += event("", i) + ",\n";
+  text += event("") + "\n]";
+  const std::string message = refusal([&] { read_chrome_bytes(text, "long.json", {.max_memory = text.size() * 21 / 2}); });
+  EXPECT_THAT(message, AllOf(HasSubstr("'long.json' needs more than"), HasSubstr("of the text on, for its events")));
+  EXPECT_GT(offset_in(message), text.size() / 100);
+  EXPECT_LT(offset_in(message), text.size());
+}
+
+TEST(HostileFiles, AFileLargerThanTheMemoryThatMayBeTakenIsNotRead) {
+  const TemporaryFolder folder;
+  const std::string text = "[" + event("") + std::string(100000, ' ') + "]";
+  {
+    AtomicFile file(folder / "t.json");
+    file.write(text);
+    file.commit();
+  }
+  for (const std::string& message : {refusal([&] { read_chrome_trace(folder / "t.json", {.max_memory = 1000}); }),
+                                     refusal([&] { read_chrome_bytes(text, "t.json", {.max_memory = 1000}); })})
+    EXPECT_THAT(message, AllOf(HasSubstr("t.json' needs more than 1000 bytes"), HasSubstr("from byte 1000 of the file on, for its bytes")));
 }
 
 TEST(HostileFiles, NumbersThatAreFarTooLargeAreLeftOut) {
@@ -154,7 +188,7 @@ TEST(HostileFiles, AFewBytesOfARecordingCannotTakeAllMemory) {
   const std::string file = repetitive_recording(kEvents);
   ASSERT_LT(file.size(), 20000U);
   EXPECT_THAT(refusal([&] { load_recording_bytes(file, "tiny.mtrec"); }),
-              AllOf(HasSubstr("tiny.mtrec"), HasSubstr("from byte"), HasSubstr("--max-memory")));
+              AllOf(HasSubstr("tiny.mtrec"), HasSubstr("from byte"), HasSubstr("of the file on, for"), HasSubstr("--max-memory")));
   EXPECT_LE(memory_of([&] { load_recording_bytes(file, "tiny.mtrec"); }), default_memory(file.size(), FileKind::kCompressed));
   EXPECT_EQ(load_recording_bytes(file, "tiny.mtrec", {.max_memory = kUnlimitedMemory}).recording.events.size(), kEvents);
 }
@@ -167,7 +201,8 @@ TEST(HostileFiles, AGzipOfSomethingElseIsRefusedByItsBeginning) {
 
 TEST(HostileFiles, AGzipOfBlanksTakesNoMoreThanItMay) {
   const std::string blanks = compressed("[" + std::string(std::size_t{96} << 20, ' ') + "]");
-  EXPECT_THAT(refusal([&] { read_chrome_bytes(blanks, "blanks.json.gz"); }), HasSubstr("needs more than"));
+  EXPECT_THAT(refusal([&] { read_chrome_bytes(blanks, "blanks.json.gz"); }),
+              AllOf(HasSubstr("'blanks.json.gz' needs more than"), HasSubstr("from byte 0 of the file on, for its decompressed text")));
   EXPECT_LE(memory_of([&] { read_chrome_bytes(blanks, "blanks.json.gz"); }), default_memory(blanks.size(), FileKind::kCompressed));
 }
 

@@ -120,6 +120,55 @@ TEST_F(BudgetTest, KeepLastBoundsMemoryByTheWindowNotByTheRun) {
   EXPECT_LE(session->bytes_in_use(), after_ten);
 }
 
+// A thread whose segments no event ends.
+TEST_F(BudgetTest, KeepLastHoldsTheBudgetForAThreadThatReportsMemoryAlone) {
+  constexpr std::int64_t kReports = 400'000;
+  auto session = started({.memory = true, .budget = {.policy = Budget::Policy::kKeepLast, .bytes = 2 * kMegabyte}});
+  std::int64_t most = 0;
+  for (std::int64_t i = 1; i <= kReports; ++i) {
+    record_memory({}, this, i, 0, 0);
+    if (i % 1000 == 0) most = std::max(most, session->bytes_in_use());
+  }
+  EXPECT_LE(most, 2 * kMegabyte);
+  const trace::Recording recording = stopped(*session);
+  EXPECT_GT(recording.memory.size(), 20'000u);
+  EXPECT_EQ(recording.memory.bytes.back(), kReports) << "the newest are kept";
+  EXPECT_EQ(static_cast<std::int64_t>(recording.memory.size() + lost(recording, LossReason::kSideData)), kReports);
+}
+
+TEST_F(BudgetTest, KeepLastBoundsReportsOfMemoryByTheWindowNotByTheRun) {
+  constexpr int kSteps = 300, kReportsPerStep = 3'000, kKeep = 3;
+  auto session = started({.memory = true, .budget = {.policy = Budget::Policy::kKeepLast, .bytes = 64 * kMegabyte, .keep_steps = kKeep}});
+  std::int64_t after_twenty = 0;
+  for (int step = 0; step < kSteps; ++step) {
+    session->mark_step(step);
+    for (int i = 0; i < kReportsPerStep; ++i) {
+      record_memory({}, this, step, 0, 0);
+      clock_.advance(1);
+    }
+    if (step == 20) after_twenty = session->bytes_in_use();
+  }
+  session->mark_step(kSteps);
+  EXPECT_LE(session->bytes_in_use(), after_twenty);
+  const trace::Recording recording = stopped(*session);
+  ASSERT_EQ(recording.memory.size(), static_cast<std::size_t>(kKeep * kReportsPerStep));
+  EXPECT_EQ(recording.memory.bytes.front(), kSteps - kKeep);
+  EXPECT_EQ(recording.memory.size() + lost(recording, LossReason::kSideData), static_cast<std::size_t>(kSteps * kReportsPerStep));
+}
+
+TEST_F(BudgetTest, KeepLastKeepsRecentReportsOfMemoryBesideOldEvents) {
+  constexpr int kReports = 40'000;
+  auto session = started({.memory = true, .budget = {.policy = Budget::Policy::kKeepLast, .bytes = 64 * kMegabyte, .keep_steps = 1}});
+  scope("old");
+  session->mark_step(1);
+  session->mark_step(2);
+  for (int i = 0; i < kReports; ++i) record_memory({}, this, i, 0, 0);
+  for (std::uint32_t i = 0; i < 3 * kSlotsPerSegment; ++i) scope("new", 1);
+  const trace::Recording recording = stopped(*session);
+  EXPECT_EQ(recording.memory.size(), static_cast<std::size_t>(kReports));
+  EXPECT_EQ(lost(recording, LossReason::kSideData), 0u);
+}
+
 TEST_F(BudgetTest, KeepLastForgetsTheMarksOfStepsThatAreGone) {
   SessionCore core({.budget = {.policy = Budget::Policy::kKeepLast, .keep_steps = 3}, .clock = &clock_}, 1);
   for (int step = 0; step < 500; ++step) core.mark_step(static_cast<std::uint64_t>(10 * step), step);

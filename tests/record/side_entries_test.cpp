@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <limits>
 
 namespace mindtorch::record {
@@ -18,8 +19,15 @@ TEST(SideEntries, HeadersKeepKindLengthAndSlot) {
   }
 }
 
+template <class Entry>
+Entry written_and_read(const Entry& entry) {
+  std::array<std::int64_t, Entry::kWords> words{};
+  entry.pack(words.data());
+  return Entry::unpack(words);
+}
+
 TEST(SideEntries, AnAttributeKeepsKeyTypeAndValue) {
-  const AttributeEntry read = AttributeEntry::unpack(AttributeEntry{~NameId{0}, trace::Attribute::Type::kJson, -5}.pack());
+  const AttributeEntry read = written_and_read(AttributeEntry{~NameId{0}, trace::Attribute::Type::kJson, -5});
   EXPECT_EQ(read.key, ~NameId{0});
   EXPECT_EQ(read.type, trace::Attribute::Type::kJson);
   EXPECT_EQ(read.bits, -5);
@@ -27,7 +35,7 @@ TEST(SideEntries, AnAttributeKeepsKeyTypeAndValue) {
 
 TEST(SideEntries, AMemoryReportKeepsItsNumbersAndItsDevice) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-  const MemoryEntry read = MemoryEntry::unpack(MemoryEntry{kMost, kMost - 1, -8, {DeviceType::kCuda, 255}, 9, -10}.pack());
+  const MemoryEntry read = written_and_read(MemoryEntry{kMost, kMost - 1, -8, {DeviceType::kCuda, 255}, 9, -10});
   EXPECT_EQ(read.ticks, kMost);
   EXPECT_EQ(read.address, kMost - 1);
   EXPECT_EQ(read.bytes, -8);
@@ -37,7 +45,7 @@ TEST(SideEntries, AMemoryReportKeepsItsNumbersAndItsDevice) {
 }
 
 TEST(SideEntries, AMemoryTagKeepsItsCategory) {
-  const MemoryTagEntry read = MemoryTagEntry::unpack(MemoryTagEntry{3, 4, trace::MemoryCategory::kInput}.pack());
+  const MemoryTagEntry read = written_and_read(MemoryTagEntry{3, 4, trace::MemoryCategory::kInput});
   EXPECT_EQ(read.ticks, 3u);
   EXPECT_EQ(read.address, 4u);
   EXPECT_EQ(read.category, trace::MemoryCategory::kInput);

@@ -155,6 +155,26 @@ TEST_F(SpillTest, MemoryStaysWithinTheBudgetAndWaitingIsRecorded) {
   EXPECT_EQ(counts["x"], kEvents);
 }
 
+TEST_F(SpillTest, AThreadThatReportsMemoryAloneStaysWithinTheBudget) {
+  SessionOptions options = spilling();
+  options.memory = true;
+  auto session = started(options);
+  constexpr std::int64_t kReports = 300'000;
+  std::int64_t most = 0;
+  for (std::int64_t i = 1; i <= kReports; ++i) {
+    record_memory({}, this, i, 0, 0);
+    clock_.advance(1);
+    if (i % 1000 == 0) most = std::max(most, session->bytes_in_use());
+  }
+  EXPECT_LE(most, 2 * kMegabyte);
+  const trace::Recording summary = stopped(*session);
+  EXPECT_EQ(lost(summary, LossReason::kSideData), 0u);
+  const trace::Recording recording = ingest::load_recording(path(), {.max_memory = ingest::kUnlimitedMemory}).recording;
+  ASSERT_EQ(recording.memory.size(), static_cast<std::size_t>(kReports));
+  EXPECT_EQ(recording.memory.bytes.front(), 1);
+  EXPECT_EQ(recording.memory.bytes.back(), kReports);
+}
+
 TEST_F(SpillTest, AFileThatCannotBeWrittenIsAnErrorWithPathAndCause) {
   SessionOptions options = spilling();
   options.budget.spill_path = path("no/such/folder/x.mtrec");

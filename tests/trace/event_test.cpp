@@ -21,6 +21,13 @@ TEST(Event, NoLinkMeansNoSequenceAndSequenceZeroIsALink) {
   EXPECT_EQ(sequence_of(make_sequence_link(0)), 0);
 }
 
+TEST(Event, ASequenceNumberThatDoesNotFitGivesALinkWithoutUndefinedBehaviour) {
+  constexpr std::uint64_t link = make_sequence_link(INT64_MAX, 77);  // a constant: the compiler refuses an overflow
+  EXPECT_EQ(sequence_of(link), -1);
+  EXPECT_EQ(forward_thread_of(link), 77u);
+  EXPECT_EQ(sequence_of(make_sequence_link(-1)), -1);
+}
+
 TEST(Event, DeviceTypesHaveTorchsNumbersAndNames) {
   EXPECT_EQ(static_cast<int>(DeviceType::kNpu), 20);
   EXPECT_EQ(device_type_name(DeviceType::kCpu), "CPU");

@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <iterator>
@@ -64,6 +63,7 @@ EventArguments::EventArguments(const analyze::Analysis& analysis) : analysis_(an
     devices_known_ = !has_device(events.kind[i]) || (events.flags[i] & trace::kKnownDevice) != 0;
   }
   shadowed_.resize(recording.names.size());
+  latest_place_.resize(recording.attributes.values.empty() ? 0 : recording.names.size());
   for (const Attribute& attribute : recording.attributes.values) {
     shadowed_[attribute.key] = trace::chrome_format::is_own_argument(recording.names[attribute.key]);
   }
@@ -131,14 +131,17 @@ void EventArguments::append_stack(std::string& out, EventIndex event) {
 
 void EventArguments::append_attributes(std::string& out, EventIndex event) {
   if (!advance_to(recording_.attributes.events, next_attribute_, event)) return;
-  const std::span<const Attribute> attributes = row(recording_.attributes, next_attribute_);
-  for (auto at = attributes.begin(); at != attributes.end(); ++at) {
-    const bool comes_again = std::any_of(at + 1, attributes.end(), [&](const Attribute& later) { return later.key == at->key; });
-    if (comes_again || shadowed_[at->key]) continue;
+  const std::vector<Attribute>& attributes = recording_.attributes.values;
+  const std::size_t begin = recording_.attributes.offsets[next_attribute_], end = recording_.attributes.offsets[next_attribute_ + 1];
+  // A key that is there several times has the value that was set last.
+  for (std::size_t at = begin; at < end; ++at) latest_place_[attributes[at].key] = at;
+  for (std::size_t at = begin; at < end; ++at) {
+    const trace::NameId key = attributes[at].key;
+    if (latest_place_[key] != at || shadowed_[key]) continue;
     out += ",\"";
-    append_json_escaped(out, recording_.names[at->key]);
+    append_json_escaped(out, recording_.names[key]);
     out += "\":";
-    append_value(out, *at, recording_.names);
+    append_value(out, attributes[at], recording_.names);
   }
 }
 

@@ -36,8 +36,9 @@ class EventArguments {
   const analyze::Analysis& analysis_;
   const trace::Recording& recording_;
   bool devices_known_ = true;
-  std::vector<bool> shadowed_;           // by NameId: attribute keys the writer has its own value for
-  std::vector<std::string> frame_json_;  // each frame as a JSON string
+  std::vector<bool> shadowed_;             // by NameId: attribute keys the writer has its own value for
+  std::vector<std::size_t> latest_place_;  // by NameId: where the key was last seen among all attributes
+  std::vector<std::string> frame_json_;    // each frame as a JSON string
   InputTexts inputs_;
   std::size_t next_input_ = 0, next_stack_ = 0, next_attribute_ = 0;
 };

@@ -8,9 +8,10 @@
 #include "mindtorch/base/error.h"
 #include "mindtorch/ingest/chrome/text_reading.h"
 #include "mindtorch/ingest/chrome/trace_assembly.h"
+#include "mindtorch/ingest/file_bytes.h"
 #include "mindtorch/ingest/gzip_text.h"
-#include "mindtorch/ingest/mapped_file.h"
 #include "mindtorch/ingest/read_limits.h"
+#include "mindtorch/trace/chrome_format.h"
 #include "mindtorch/trace/memory_budget.h"
 
 namespace mindtorch::ingest {
@@ -48,6 +49,16 @@ GzipText decompress(std::string_view bytes, const std::string& path, trace::Memo
 
 void add_damage(ChromeReadResult& result, const std::string& what) { result.damage = result.damage ? *result.damage + "; " + what : what; }
 
+trace::Recording assembled(TracePart&& part, std::string_view text, trace::MemoryBudget& budget) {
+  try {
+    return chrome::assemble(std::move(part), budget);
+  } catch (const trace::BudgetExceeded&) {
+    // Only the header that this library writes is decoded at this point.
+    const std::size_t header = text.find(fmt::format("\"{}\"", trace::chrome_format::header::kOwn));
+    throw NeedsMemory({std::min(header, text.size()), "text", "the header of the trace"});
+  }
+}
+
 ChromeReadResult read_json(std::string_view text, bool check_flows, trace::MemoryBudget& budget) {
   TracePart part = chrome::read_text(text, {check_flows, budget.left()});
   ChromeReadResult result;
@@ -58,7 +69,7 @@ ChromeReadResult read_json(std::string_view text, bool check_flows, trace::Memor
     const std::uint64_t damaged = result.skipped["damaged"];
     add_damage(result, fmt::format("{} of {} events cannot be read: {}", damaged, part.elements + damaged, part.damage));
   }
-  result.recording = chrome::assemble(std::move(part), budget);
+  result.recording = assembled(std::move(part), text, budget);
   return result;
 }
 
@@ -79,8 +90,7 @@ ChromeReadResult read_within(std::string_view bytes, const std::string& path, bo
 }  // namespace
 
 ChromeReadResult read_chrome_trace(const std::string& path, const ReadOptions& options) {
-  const MappedFile file(kWhere, path);
-  return read_chrome_bytes(file.bytes(), path, options);
+  return naming_file(kWhere, path, [&] { return read_chrome_bytes(FileBytes(kWhere, path, options).view(), path, options); });
 }
 
 ChromeReadResult read_chrome_bytes(std::string_view bytes, const std::string& path, const ReadOptions& options) {
@@ -88,10 +98,11 @@ ChromeReadResult read_chrome_bytes(std::string_view bytes, const std::string& pa
   trace::MemoryBudget budget(limit);
   return naming_file(kWhere, path, [&] {
     try {
+      if (bytes.size() > budget.left()) throw NeedsMemory({limit, "file", "its bytes"});
       budget.take(bytes.size());
       return read_within(bytes, path, options.check_flows, budget);
-    } catch (const trace::BudgetExceeded&) {
-      throw_needs_memory(kWhere, path, limit);
+    } catch (const NeedsMemory& needs) {
+      throw_needs_memory(kWhere, path, limit, needs.place());
     }
   });
 }

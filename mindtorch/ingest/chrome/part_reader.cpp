@@ -32,6 +32,8 @@ class PartReader::State {
   }
 
   void read_piece(const TextPiece& piece) {
+    piece_ = piece;
+    is_parsing_ = false;
     const std::size_t size = piece.prefix.size() + piece.text.size() + piece.suffix.size();
     if (buffer_size_ < size + kPadding) {
       buffer_size_ = size + size / 8 + kPadding;
@@ -48,19 +50,26 @@ class PartReader::State {
 
   TracePart& part() { return builder_.part(); }
 
+  std::size_t position() {
+    const char* at = nullptr;
+    if (!is_parsing_ || document_.current_location().get(at) != simdjson::SUCCESS) return 0;
+    const auto parsed = static_cast<std::size_t>(at - buffer_.get());
+    return std::min(parsed - std::min(parsed, piece_.prefix.size()), piece_.text.size());
+  }
+
  private:
   error_code read_document(std::string_view text) {
-    ondemand::document document;
-    if (const error_code error = parser_.iterate(text.data(), text.size(), text.size() + kPadding).get(document)) return error;
+    if (const error_code error = parser_.iterate(text.data(), text.size(), text.size() + kPadding).get(document_)) return error;
+    is_parsing_ = true;
     ondemand::json_type type;
-    if (const error_code error = document.type().get(type)) return error;
+    if (const error_code error = document_.type().get(type)) return error;
     if (type == ondemand::json_type::array) {
       ondemand::array events;
-      if (const error_code error = document.get_array().get(events)) return error;
+      if (const error_code error = document_.get_array().get(events)) return error;
       return read_elements(events);
     }
     ondemand::object top;
-    if (const error_code error = document.get_object().get(top)) return error;
+    if (const error_code error = document_.get_object().get(top)) return error;
     for (auto result : top) {
       ondemand::field field;
       if (const error_code error = std::move(result).get(field)) return error;
@@ -172,6 +181,9 @@ class PartReader::State {
   ondemand::parser parser_;
   std::unique_ptr<char[]> buffer_;
   std::size_t buffer_size_ = 0;
+  ondemand::document document_;  // of the latest piece, if is_parsing_
+  TextPiece piece_;
+  bool is_parsing_ = false;
   std::uint64_t max_memory_;
 };
 
@@ -179,6 +191,7 @@ PartReader::PartReader(const TextLimits& limits) : state_(std::make_unique<State
 PartReader::~PartReader() = default;
 void PartReader::read(const TextPiece& piece) { state_->read_piece(piece); }
 bool PartReader::is_damaged() const { return !state_->part().damage.empty(); }
+std::size_t PartReader::position() const { return state_->position(); }
 TracePart PartReader::take() { return std::move(state_->part()); }
 
 }  // namespace mindtorch::ingest::chrome

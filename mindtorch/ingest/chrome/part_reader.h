@@ -1,6 +1,7 @@
 // Parses pieces of a Chrome trace into a TracePart.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string_view>
 
@@ -17,9 +18,11 @@ class PartReader {
   ~PartReader();
 
   // Parses a piece (copied into a buffer of its own). Stops at the first damage, which the part then names.
-  // Throws trace::BudgetExceeded.
+  // Throws trace::BudgetExceeded; position() then says where.
   void read(const TextPiece& piece);
   bool is_damaged() const;
+  // How many bytes of the text of the latest piece have been parsed, about.
+  std::size_t position() const;
 
   TracePart take();
 

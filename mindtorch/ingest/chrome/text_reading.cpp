@@ -15,6 +15,7 @@
 #include "mindtorch/ingest/chrome/part_merger.h"
 #include "mindtorch/ingest/chrome/part_reader.h"
 #include "mindtorch/ingest/chrome/trace_text.h"
+#include "mindtorch/ingest/read_limits.h"
 #include "mindtorch/trace/memory_budget.h"
 
 namespace mindtorch::ingest::chrome {
@@ -23,24 +24,25 @@ namespace {
 constexpr std::size_t kPieceSize = std::size_t{2} << 20;  // text and index of a piece stay in the cache
 constexpr std::size_t kMaxThreads = 8;
 
-std::uint64_t at_most(std::uint64_t limit, std::uint64_t taken) {
-  if (taken > limit) throw trace::BudgetExceeded();
-  return limit - taken;
+[[noreturn]] void throw_at(const char* at, std::string_view text, std::string_view purpose) {
+  throw NeedsMemory({static_cast<std::uint64_t>(at - text.data()), "text", purpose});
 }
 
-// Consecutive pieces, parsed by one thread.
-TracePart read_share(std::span<const TextPiece> pieces, const TextLimits& limits) {
+// Consecutive pieces of `text`, parsed by one thread.
+TracePart read_share(std::span<const TextPiece> pieces, std::string_view text, const TextLimits& limits) {
   PartReader reader(limits);
   for (const TextPiece& piece : pieces) {
-    reader.read(piece);
+    try {
+      reader.read(piece);
+    } catch (const trace::BudgetExceeded&) {
+      throw_at(piece.text.data() + reader.position(), text, "its events");
+    }
     if (reader.is_damaged()) break;
   }
   return reader.take();
 }
 
-TracePart read_one(const TextPiece& piece, const TextLimits& limits) { return read_share({&piece, 1}, limits); }
-
-std::vector<TracePart> read_side_by_side(std::span<const TextPiece> pieces, TextLimits limits) {
+std::vector<TracePart> read_side_by_side(std::span<const TextPiece> pieces, std::string_view text, TextLimits limits) {
   const std::size_t shares = std::min({pieces.size(), kMaxThreads, std::max<std::size_t>(1, std::thread::hardware_concurrency())});
   limits.max_memory /= shares;
   std::vector<TracePart> parts(shares);
@@ -48,7 +50,7 @@ std::vector<TracePart> read_side_by_side(std::span<const TextPiece> pieces, Text
   const auto run = [&](std::size_t share) {
     const std::size_t begin = share * pieces.size() / shares, end = (share + 1) * pieces.size() / shares;
     try {
-      parts[share] = read_share(pieces.subspan(begin, end - begin), limits);
+      parts[share] = read_share(pieces.subspan(begin, end - begin), text, limits);
     } catch (...) {
       errors[share] = std::current_exception();
     }
@@ -93,8 +95,8 @@ class DamagedText {
  private:
   // A damaged piece is cut smaller, down to single events. An event that is damaged itself is left out and counted.
   void read(const TextPiece& piece, std::size_t size) {
-    TracePart part = read_one(piece, limits_);
-    if (part.damage.empty()) return append(std::move(part));
+    TracePart part = read_share({&piece, 1}, text_, limits_);
+    if (part.damage.empty()) return append(std::move(part), piece);
     const std::vector<TextPiece> smaller = cut_between_events(piece, size);
     if (smaller.size() > 1 || size > 1) {
       const std::size_t next_size = smaller.size() > 1 ? std::max<std::size_t>(1, size / 64) : 1;
@@ -103,12 +105,12 @@ class DamagedText {
     }
     ++part.skipped["damaged"];
     if (damage_.empty()) damage_ = fmt::format("{}, at or after byte {} of the text", part.damage, piece.text.data() - text_.data());
-    append(std::move(part));
+    append(std::move(part), piece);
   }
 
-  void append(TracePart&& part) {
+  void append(TracePart&& part, const TextPiece& piece) {
     merger_.append(std::move(part));
-    at_most(limits_.max_memory, merger_.memory());
+    if (merger_.memory() > limits_.max_memory) throw_at(piece.text.data(), text_, "the events of a damaged text");
   }
 
   std::string_view text_;
@@ -121,15 +123,18 @@ class DamagedText {
 
 TracePart read_text(std::string_view text, const TextLimits& limits) {
   const TextPiece whole{"", text, ""};
-  if (std::vector<TracePart> parts = read_side_by_side(cut_between_events(whole, kPieceSize), limits);
+  if (std::vector<TracePart> parts = read_side_by_side(cut_between_events(whole, kPieceSize), text, limits);
       std::ranges::all_of(parts, [](const TracePart& part) { return part.damage.empty(); })) {
     return merged(std::move(parts));
   }
   // A wrong guess where to cut, or really damaged.
-  if (TracePart part = read_one(whole, limits); part.damage.empty()) return part;
-  const TextLimits rest{limits.keep_flows, at_most(limits.max_memory, 2 * text.size())};
+  if (TracePart part = read_share({&whole, 1}, text, limits); part.damage.empty()) return part;
+  const std::uint64_t copies = 2 * text.size();
+  if (copies > limits.max_memory) throw_at(text.data(), text, "a repaired copy of a damaged text");
+  const TextLimits rest{limits.keep_flows, limits.max_memory - copies};
   const std::string valid = repaired(text);
-  if (TracePart part = read_one({"", valid, ""}, rest); part.damage.empty()) return part;
+  const TextPiece whole_valid{"", valid, ""};
+  if (TracePart part = read_share({&whole_valid, 1}, valid, rest); part.damage.empty()) return part;
   return DamagedText(valid, rest).read();
 }
 

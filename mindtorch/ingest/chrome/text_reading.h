@@ -13,7 +13,7 @@ struct TextLimits {
   std::uint64_t max_memory = 0;  // bytes that the part and its making may take
 };
 
-// What cannot be parsed is left out, counted and named in `damage`. Throws trace::BudgetExceeded.
+// What cannot be parsed is left out, counted and named in `damage`. Throws NeedsMemory.
 TracePart read_text(std::string_view text, const TextLimits& limits);
 
 }  // namespace mindtorch::ingest::chrome

@@ -1,5 +1,5 @@
 // Large pages: advice that reaches the kernel for large columns, and touches nothing else.
-#include "mindtorch/analyze/large_pages.h"
+#include "mindtorch/base/large_pages.h"
 
 #include <gmock/gmock.h>
 #include <sys/mman.h>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace mindtorch::analyze {
+namespace mindtorch {
 namespace {
 
 constexpr std::size_t kLarge = std::size_t{32} << 20;
@@ -56,4 +56,4 @@ TEST_F(LargePagesTest, WhatIsWrittenStays) {
 }
 
 }  // namespace
-}  // namespace mindtorch::analyze
+}  // namespace mindtorch

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace mindtorch::analyze {
+namespace mindtorch {
 
 // Asks the kernel to back [begin, begin + bytes) with large pages where it has them. The first touch of each 4 KiB page costs as much as
 // the work on the events that lie in it; therefore an event of a large recording would cost more than one of a small recording. Call it
@@ -15,4 +15,4 @@ void prefer_large_pages(Column& column) noexcept {
   prefer_large_pages(column.data(), column.size() * sizeof(column[0]));
 }
 
-}  // namespace mindtorch::analyze
+}  // namespace mindtorch

@@ -1,11 +1,11 @@
 // Advice to the kernel about memory that is about to be filled.
-#include "mindtorch/analyze/large_pages.h"
+#include "mindtorch/base/large_pages.h"
 
 #include <sys/mman.h>
 
 #include <cstdint>
 
-namespace mindtorch::analyze {
+namespace mindtorch {
 
 void prefer_large_pages(void* begin, std::size_t bytes) noexcept {
   constexpr std::uintptr_t kPage = std::uintptr_t{2} << 20;
@@ -17,4 +17,4 @@ void prefer_large_pages(void* begin, std::size_t bytes) noexcept {
   ::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);  // advice: a refusal changes nothing
 }
 
-}  // namespace mindtorch::analyze
+}  // namespace mindtorch
