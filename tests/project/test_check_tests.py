@@ -41,9 +41,15 @@ def test_a_source_without_a_test_is_found(check_tree, tmp_path):
     assert found.startswith("mindtorch/part/a.cpp has no test: write tests/part/a_test.cpp")
 
 
-def test_the_table_names_the_test_of_a_source_or_of_a_folder(check_tree, tmp_path):
+def test_the_table_names_the_tests_of_a_source(check_tree, tmp_path):
     plant(tmp_path, "mindtorch/part/a.cpp", "mindtorch/part/inner/b.cpp", "tests/part/c_test.cpp")
-    assert check_tree(tmp_path, {"part/a.cpp": ["part/c_test.cpp"], "part/inner/*": ["part/c_test.cpp"]}) == []
+    assert check_tree(tmp_path, {"part/a.cpp": ["part/c_test.cpp"], "part/inner/b.cpp": ["part/c_test.cpp"]}) == []
+
+
+def test_a_row_stands_for_one_source_and_not_for_a_folder(check_tree, tmp_path):
+    plant(tmp_path, "mindtorch/part/a.cpp", "tests/part/c_test.cpp")
+    missing, useless = check_tree(tmp_path, {"part/*": ["part/c_test.cpp"]})
+    assert missing.startswith("mindtorch/part/a.cpp has no test") and "'part/*' is not needed" in useless
 
 
 def test_a_row_whose_test_is_gone_is_found(check_tree, tmp_path):
