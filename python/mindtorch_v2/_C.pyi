@@ -132,6 +132,8 @@ class OptimizerCore:
 
 def clip_grad_norm_(parameters: Sequence[mindtorch_v2.Tensor], max_norm: float, norm_type: float, error_if_nonfinite: bool) -> mindtorch_v2.Tensor: ...
 
+def find_invalid_option(options: Mapping[str, float]) -> object: ...
+
 def make_optimizer(name: str, params: Sequence[mindtorch_v2.Tensor], options: Mapping[str, float]) -> OptimizerCore: ...
 
 _npu: Any
@@ -676,6 +678,16 @@ def event_columns(events: EventSequence) -> dict: ...
 def all_events(events: EventSequence) -> list: ...
 
 def memory_reports(events: EventSequence) -> list: ...
+
+def nest_events(events: object) -> None:
+    """
+    Makes each hand-made event the child of the innermost one around it on its thread; two that overlap in part are not related.
+    """
+
+def without_repeated_calls(events: object) -> list:
+    """
+    The events without those that are the only child of one of the same name.
+    """
 
 class Loss:
     """Events that are missing, and why."""

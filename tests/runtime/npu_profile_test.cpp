@@ -6,6 +6,7 @@
 #include "mindtorch/record/session.h"
 #include "mindtorch/runtime/functions.h"
 #include "mindtorch/sources/reference/reference_source.h"
+#include "mindtorch/trace/invariants.h"
 #include "tests/runtime/npu_device.h"
 
 namespace mindtorch::testing {

@@ -12,13 +12,7 @@ Adagrad::Adagrad(std::vector<ParamGroup> groups, const AdagradOptions& o)
                  {"weight_decay", o.weight_decay},
                  {"initial_accumulator_value", o.initial_accumulator_value},
                  {"eps", o.eps},
-                 {"maximize", o.maximize}}) {
-  check_not_negative(o.lr, "learning rate");
-  check_not_negative(o.lr_decay, "lr_decay value");
-  check_not_negative(o.weight_decay, "weight_decay value");
-  check_not_negative(o.initial_accumulator_value, "initial_accumulator_value value");
-  check_not_negative(o.eps, "epsilon value");
-}
+                 {"maximize", o.maximize}}) {}
 
 void Adagrad::update(const OptionMap& options, const Tensor& param, const Tensor& raw_grad, ParamState& state) {
   const Tensor grad = adjusted_gradient(options, param, raw_grad);

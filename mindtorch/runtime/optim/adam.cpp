@@ -15,13 +15,7 @@ Adam::Adam(std::string_view name, std::vector<ParamGroup> groups, const AdamOpti
                  {"eps", o.eps},
                  {"weight_decay", o.weight_decay},
                  {"amsgrad", o.amsgrad},
-                 {"maximize", o.maximize}}) {
-  check_not_negative(o.lr, "learning rate");
-  check_not_negative(o.eps, "epsilon value");
-  check_not_negative(o.weight_decay, "weight_decay value");
-  for (const auto& [index, beta] : {std::pair(0, o.beta1), std::pair(1, o.beta2)})
-    if (!(beta >= 0 && beta < 1)) throw_error<InvalidArgument>("optim.Adam", "Invalid beta parameter at index {}: {}", index, beta);
-}
+                 {"maximize", o.maximize}}) {}
 
 void Adam::update(const OptionMap& options, const Tensor& param, const Tensor& grad, ParamState& state) {
   move(options, param, adjusted_gradient(options, param, grad), state);

@@ -2,6 +2,8 @@
 #include "mindtorch/runtime/optim/optimizer.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "mindtorch/record/hooks.h"
 #include "mindtorch/runtime/autograd/grad_mode.h"
@@ -15,14 +17,39 @@ void mark(const Tensor& tensor, trace::MemoryCategory category) { record::record
 
 }  // namespace
 
-void check_not_negative(double value, std::string_view what) {
-  if (!(value >= 0)) throw_error<InvalidArgument>("optim", "Invalid {}: {}", what, value);
+std::optional<InvalidOption> find_invalid_option(const OptionMap& options) {
+  const auto value = [&](std::string_view name, double otherwise) {
+    const auto found = options.find(name);
+    return found == options.end() ? otherwise : found->second;
+  };
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kNotNegative = {
+      {{"lr", "learning rate"},
+       {"lr_decay", "lr_decay value"},
+       {"eps", "epsilon value"},
+       {"momentum", "momentum value"},
+       {"weight_decay", "weight_decay value"},
+       {"alpha", "alpha value"},
+       {"initial_accumulator_value", "initial_accumulator_value value"}}};
+  for (const auto& [name, what] : kNotNegative)
+    if (!(value(name, 0) >= 0)) return InvalidOption{fmt::format("Invalid {}", what), std::string(name)};
+  for (const int index : {0, 1}) {
+    const std::string name = fmt::format("beta{}", index + 1);
+    if (const double beta = value(name, 0); !(beta >= 0 && beta < 1))
+      return InvalidOption{fmt::format("Invalid beta parameter at index {}", index), name};
+  }
+  if (value("nesterov", 0) != 0 && (value("momentum", 0) <= 0 || value("dampening", 0) != 0))
+    return InvalidOption{"Nesterov momentum requires a momentum and zero dampening", ""};
+  return std::nullopt;
 }
 
 Optimizer::Optimizer(std::string_view name, std::vector<ParamGroup> groups, OptionMap defaults)
     : defaults_(std::move(defaults)),
       step_name_(record::intern(fmt::format("Optimizer.step#{}.step", name))),
       zero_grad_name_(record::intern(fmt::format("Optimizer.zero_grad#{}.zero_grad", name))) {
+  if (const auto invalid = find_invalid_option(defaults_)) {
+    throw_error<InvalidArgument>("optim", "{}{}", invalid->problem,
+                                 invalid->name.empty() ? "" : fmt::format(": {}", defaults_.find(invalid->name)->second));
+  }
   for (ParamGroup& group : groups) add_param_group(std::move(group));
   if (groups_.empty()) throw_error<InvalidArgument>("optim", "optimizer got an empty parameter list");
 }

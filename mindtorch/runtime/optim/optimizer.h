@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -82,7 +83,12 @@ class MINDTORCH_EXPORT Optimizer {
   record::NameId step_name_, zero_grad_name_;
 };
 
-// Throws unless the number is at least 0. `what` is a part of the message: "learning rate" in "Invalid learning rate: -1".
-MINDTORCH_EXPORT void check_not_negative(double value, std::string_view what);
+// An option that has a value that torch refuses: torch's words for it, and the name of the option. No name: the words say it all.
+struct InvalidOption {
+  std::string problem;  // "Invalid learning rate"
+  std::string name;     // "lr"
+};
+// The first option that is invalid, whichever optimizer it is for. An optimizer throws InvalidArgument if its defaults have one.
+MINDTORCH_EXPORT std::optional<InvalidOption> find_invalid_option(const OptionMap& options);
 
 }  // namespace mindtorch::optim

@@ -13,13 +13,7 @@ RMSprop::RMSprop(std::vector<ParamGroup> groups, const RMSpropOptions& o)
                  {"weight_decay", o.weight_decay},
                  {"momentum", o.momentum},
                  {"centered", o.centered},
-                 {"maximize", o.maximize}}) {
-  check_not_negative(o.lr, "learning rate");
-  check_not_negative(o.eps, "epsilon value");
-  check_not_negative(o.momentum, "momentum value");
-  check_not_negative(o.weight_decay, "weight_decay value");
-  check_not_negative(o.alpha, "alpha value");
-}
+                 {"maximize", o.maximize}}) {}
 
 void RMSprop::update(const OptionMap& options, const Tensor& param, const Tensor& raw_grad, ParamState& state) {
   const Tensor grad = adjusted_gradient(options, param, raw_grad);

@@ -12,13 +12,7 @@ SGD::SGD(std::vector<ParamGroup> groups, const SGDOptions& o)
                  {"dampening", o.dampening},
                  {"weight_decay", o.weight_decay},
                  {"nesterov", o.nesterov},
-                 {"maximize", o.maximize}}) {
-  check_not_negative(o.lr, "learning rate");
-  check_not_negative(o.momentum, "momentum value");
-  check_not_negative(o.weight_decay, "weight_decay value");
-  if (o.nesterov && (o.momentum <= 0 || o.dampening != 0))
-    throw_error<InvalidArgument>("optim.SGD", "Nesterov momentum requires a momentum and zero dampening");
-}
+                 {"maximize", o.maximize}}) {}
 
 void SGD::update(const OptionMap& options, const Tensor& param, const Tensor& grad, ParamState& state) {
   Tensor step = adjusted_gradient(options, param, grad);

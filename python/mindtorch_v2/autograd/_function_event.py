@@ -42,7 +42,7 @@ def _deprecated(name, replacement, text="`{0}` is deprecated. Use `{1}` instead.
 
 
 class FormattedTimesMixin(ABC):  # noqa: B024
-    """Averages, and times as text, of what has `count`, `cpu_time_total`, ... Recorded events and averages are of this type, too."""
+    """Adds averages, and times as text, to classes with `count`, `cpu_time_total`, ... Recorded events and averages are of this type."""
 
     cpu_time_str = _as_text("cpu_time")
     device_time_str = _as_text("device_time")
@@ -78,8 +78,8 @@ def _require_event(other, who):
 class FunctionEvent(FormattedTimesMixin):
     """One call: when, where, and what it took.
 
-    Events of a recording come from events() and cannot be changed; one made by hand is what its maker says. Lists of them, built with
-    EventList([...]) and EventList._build_tree(), have tables and averages as recorded ones have. Times are microseconds.
+    Events of a recording come from events() and cannot be changed. An event made by hand has the values that its maker gave it. Lists of
+    them, built with EventList([...]) and EventList._build_tree(), have tables and averages as recorded ones have. Times are microseconds.
     """
 
     def __init__(

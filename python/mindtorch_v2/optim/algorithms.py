@@ -1,6 +1,6 @@
 """The optimizers."""
 
-from mindtorch_v2.optim.optimizer import RuntimeOptimizer, check_not_negative, refuse
+from mindtorch_v2.optim.optimizer import RuntimeOptimizer, refuse
 
 
 class SGD(RuntimeOptimizer):
@@ -25,11 +25,6 @@ class SGD(RuntimeOptimizer):
         fused=None,
     ):
         refuse(differentiable=differentiable)
-        check_not_negative(lr, "learning rate")
-        check_not_negative(momentum, "momentum value")
-        check_not_negative(weight_decay, "weight_decay value")
-        if nesterov and (momentum <= 0 or dampening != 0):
-            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         defaults = {
             "lr": lr,
             "momentum": momentum,
@@ -49,12 +44,6 @@ class _AdamBase(RuntimeOptimizer):
 
     def _start(self, params, lr, betas, eps, weight_decay, amsgrad, maximize, foreach, capturable, differentiable, fused):
         refuse(differentiable=differentiable, capturable=capturable)
-        check_not_negative(lr, "learning rate")
-        check_not_negative(eps, "epsilon value")
-        for index, beta in enumerate(betas):
-            if not 0.0 <= beta < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
-        check_not_negative(weight_decay, "weight_decay value")
         defaults = {
             "lr": lr,
             "betas": betas,
@@ -140,11 +129,6 @@ class RMSprop(RuntimeOptimizer):
         differentiable=False,
     ):
         refuse(differentiable=differentiable, capturable=capturable)
-        check_not_negative(lr, "learning rate")
-        check_not_negative(eps, "epsilon value")
-        check_not_negative(momentum, "momentum value")
-        check_not_negative(weight_decay, "weight_decay value")
-        check_not_negative(alpha, "alpha value")
         defaults = {
             "lr": lr,
             "momentum": momentum,
@@ -181,11 +165,6 @@ class Adagrad(RuntimeOptimizer):
         fused=None,
     ):
         refuse(differentiable=differentiable)
-        check_not_negative(lr, "learning rate")
-        check_not_negative(lr_decay, "lr_decay value")
-        check_not_negative(weight_decay, "weight_decay value")
-        check_not_negative(initial_accumulator_value, "initial_accumulator_value value")
-        check_not_negative(eps, "epsilon value")
         defaults = {
             "lr": lr,
             "lr_decay": lr_decay,

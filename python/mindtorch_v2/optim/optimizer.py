@@ -198,7 +198,17 @@ def _recorded_step(step):
 
 
 class RuntimeOptimizer(Optimizer):
-    """An optimizer of the runtime: options are kept in Python, state and arithmetic in C++."""
+    """An optimizer of the runtime: options are kept in Python; C++ checks them and has the state and the arithmetic."""
+
+    def __init__(self, params, defaults):
+        invalid = _C.find_invalid_option(self._options(defaults))
+        if invalid is not None:
+            problem, name = invalid
+            if not name:
+                raise ValueError(problem)
+            value = defaults["betas"][int(name[-1]) - 1] if name.startswith("beta") else defaults[name]
+            raise ValueError(f"{problem}: {value}")
+        super().__init__(params, defaults)
 
     def _init_state(self):
         self._core = None
@@ -265,12 +275,6 @@ class RuntimeOptimizer(Optimizer):
     _shows_step = True
     _core_name = ""
     _option_names = frozenset()
-
-
-def check_not_negative(value, what):
-    """ValueError "Invalid learning rate: -1" unless the number is at least 0."""
-    if not value >= 0.0:
-        raise ValueError(f"Invalid {what}: {value}")
 
 
 def refuse(**options):

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mindtorch_v2 import _C
-from mindtorch_v2.profiler import _event_tree
+from mindtorch_v2.profiler._enums import RecordScope
 
 if TYPE_CHECKING:
     import pandas
@@ -84,7 +84,7 @@ class EventList(UserList):
     def __str__(self):
         return self.table()
 
-    # Hand-made events are put in order by these, as torch's are; those of a recording are already.
+    # torch's names. Events of a recording know their relations already; these functions relate events that were made by hand.
 
     def _build_tree(self):
         self._populate_cpu_children()
@@ -93,21 +93,31 @@ class EventList(UserList):
         self._tree_built = True
 
     def _populate_cpu_children(self):
-        _event_tree.nest(self._made_by_hand())
+        if self._items is not None:
+            _C.nest_events(self._items)
 
     def _remove_dup_nodes(self):
         if self._items is not None:
-            self._items = _event_tree.without_duplicates(self._items)
+            self._items = _C.without_repeated_calls(self._items)
 
     def _set_backward_stacktraces(self):
-        _event_tree.set_backward_stacks(self._made_by_hand())
+        """Gives events of the backward pass the stack of their forward call, the first in the list with the same number and thread."""
+        events = [] if self._items is None else [event for event in self._items if not isinstance(event, _C.FunctionEvent)]
+        nodes = [_backward_node(event) for event in events]
+        stacks = {}
+        for event, node in zip(events, nodes, strict=True):
+            if node is None and event.stack is not None:
+                stacks.setdefault((event.sequence_nr, event.thread), event.stack)
+        for event, node in zip(events, nodes, strict=True):
+            if node is None:
+                continue
+            if node.fwd_thread is None:
+                raise AssertionError("Expected fwd_thread to be set for backward parent")
+            event.stack = stacks.get((node.sequence_nr, node.fwd_thread), [])
 
     def _build_rows(self):
         """Averages as dictionaries."""
         return [row._row for row in self._rows]
-
-    def _made_by_hand(self):
-        return [] if self._items is None else _event_tree.made_by_hand(self._items)
 
     @property
     def _profile_memory(self):
@@ -215,3 +225,10 @@ class EventList(UserList):
         footer = summed.table(row_limit=0).rpartition("-  \n")[2]
         caption = " \u00b7 ".join(footer.splitlines())
         return _html.table(rows, _html.Totals(summed), caption, self._use_device, self._profile_memory, self._with_flops)
+
+
+def _backward_node(event):
+    """The event itself or the innermost one around it that is a node of the backward pass; None without such a node."""
+    while event is not None and event.scope != RecordScope.BACKWARD_FUNCTION.value:
+        event = event.cpu_parent
+    return event

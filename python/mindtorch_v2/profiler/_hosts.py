@@ -28,7 +28,7 @@ def activate_hosts() -> None:
 
 @dataclass(frozen=True)
 class ProfilerStatus:
-    """What can be recorded in this process; str() gives a report."""
+    """The hosts and the sources that can be recorded in this process; str() gives a report."""
 
     recording: bool  # a profile records now
     clock: str
@@ -46,7 +46,7 @@ class ProfilerStatus:
 
 
 def status() -> ProfilerStatus:
-    """Says what can be recorded in this process: hosts, sources of device activities, and why others are not available."""
+    """The hosts and the sources of device activities that can be recorded in this process, and why others are not available."""
     from mindtorch_v2 import torch_bridge
 
     bridges = {"torch": torch_bridge.activate_if_possible()}

@@ -32,7 +32,7 @@ def _share(part, whole):
 
 
 def _place(frame):
-    """The end of a frame's path, its line and its function: what tells frames apart, in little space."""
+    """A frame in little space: the end of its path, its line and its function."""
     folders = frame.rsplit("/", 2)
     return "/".join(["\u2026", *folders[1:]]) if len(folders) == 3 and folders[0] else frame
 

@@ -1,4 +1,4 @@
-"""A profile without steps, and what every profile has."""
+"""A profile without steps, and the methods that every profile has."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ class _KinetoProfile(_C.Profile):
         self.stop_trace()
 
     def prepare_trace(self) -> None:
-        """Everything slow, so that start_trace() is quick."""
+        """Does everything that is slow, so that start_trace() is quick."""
         super().prepare_trace()
 
     def start_trace(self) -> None:
@@ -215,11 +215,11 @@ class _KinetoProfile(_C.Profile):
 
     @property
     def preset_metadata(self) -> MappingProxyType[str, str]:
-        """What preset_metadata_json() was given; it cannot be changed here."""
+        """A view of the metadata that preset_metadata_json() was given."""
         return MappingProxyType(super().preset_metadata)
 
     def events(self) -> EventList:
-        """What was recorded, as an EventList of FunctionEvent objects that are made when looked at."""
+        """The recorded events, as an EventList of FunctionEvent objects that are made when they are looked at."""
         return EventList._of_events(self._events())
 
     def key_averages(
@@ -241,18 +241,18 @@ class _KinetoProfile(_C.Profile):
         self._export_trace(os.fspath(path))
 
     def export_memory_timeline(self, path: str | os.PathLike, device: str | None = None) -> None:
-        """Writes what lay in memory at each moment, by category: ".html" a page, ".json" and ".json.gz" numbers, "raw.json.gz" changes.
+        """Writes how much memory each category took at each moment: ".html" a page, ".json" and ".json.gz" numbers, "raw.json.gz" changes.
 
         `device` is "cpu", "npu:0", "cuda:1"; None: the first accelerator that reported memory, else the CPU.
         """
         self._export_memory_timeline(os.fspath(path), device)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """What was recorded as a pandas.DataFrame, one row an event."""
+        """The recorded events as a pandas.DataFrame with one row per event."""
         return self.events().to_pandas()
 
     def _repr_html_(self) -> str | None:
-        """What a notebook shows: the averages of what was recorded; None, and so the plain text, if there are none to be had."""
+        """The averages as HTML for a notebook. None if there are no averages yet: the notebook then shows plain text."""
         if self.get_trace_id() is None or self.recording_now:
             return None
         try:

@@ -32,20 +32,20 @@ PROFILER_STEP_NAME = "ProfilerStep"
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """What can be recorded on this machine now: CPU always, a device if somebody can watch it (see status())."""
+    """The activities that can be recorded on this machine now: always CPU, and a device if a source can record it (see status())."""
     return _C.supported_activities()
 
 
 class _ITraceObserver(ABC):
-    """Somebody who wants to run exactly while a trace runs."""
+    """The interface of an observer that a profile starts and stops together with each trace."""
 
     @abstractmethod
     def start(self) -> None:
-        """Once a trace, before its first event."""
+        """Called once per trace, before its first event."""
 
     @abstractmethod
     def stop(self) -> None:
-        """Once a trace, after its last event."""
+        """Called once per trace, after its last event."""
 
     @abstractmethod
     def cleanup(self):
@@ -192,7 +192,7 @@ class profile(_KinetoProfile):
 
     @property
     def action_map(self) -> dict[tuple[ProfilerAction, ProfilerAction | None], list[Callable[[], None]]]:
-        """The calls made from one action to the next, None being the end."""
+        """The methods that are called between one action and the next. None stands for the end."""
         steps = [action for action in ProfilerAction if action is not ProfilerAction.DEVICE_STOPPED]
         return {
             (previous, current): [getattr(self, call) for call in _C.transition_calls(previous, current)]

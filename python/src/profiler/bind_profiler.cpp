@@ -13,6 +13,7 @@ void bind_profiler(nb::module_& module) {
   bind_event_rows(module);
   bind_event_columns(module);
   bind_all_events(module);
+  bind_hand_made_tree(module);
   bind_profile(module);
   bind_status(module);
 }

@@ -15,6 +15,7 @@ void bind_event_sequence(nb::module_& module);
 void bind_event_rows(nb::module_& module);
 void bind_event_columns(nb::module_& module);
 void bind_all_events(nb::module_& module);
+void bind_hand_made_tree(nb::module_& module);
 void bind_status(nb::module_& module);
 
 }  // namespace mindtorch::python

@@ -22,12 +22,6 @@ T value_or(nb::handle event, const char* name, T otherwise) {
   return value.is_none() ? std::move(otherwise) : nb::cast<T>(value);
 }
 
-bool is_true(nb::handle event, const char* name) {
-  const int truth = PyObject_IsTrue(nb::object(event.attr(name)).ptr());
-  if (truth < 0) throw nb::python_error();
-  return truth == 1;
-}
-
 double microseconds(nb::handle event, const char* name) { return nb::cast<double>(event.attr(name)); }
 std::int64_t nanoseconds(nb::handle event, const char* name) { return std::llround(microseconds(event, name) * 1000.0); }
 
@@ -67,6 +61,16 @@ void read_memory(nb::handle event, analyze::Average& row) {
 
 bool is_hand_made(nb::handle item) { return nb::isinstance(item, imported("mindtorch_v2.autograd._function_event", "FunctionEvent")); }
 
+bool is_true(nb::handle event, const char* name) {
+  const int truth = PyObject_IsTrue(nb::object(event.attr(name)).ptr());
+  if (truth < 0) throw nb::python_error();
+  return truth == 1;
+}
+
+trace::DeviceType device_type_of(nb::handle event) {
+  return static_cast<trace::DeviceType>(nb::cast<int>(event.attr("device_type").attr("value")));
+}
+
 analyze::Average hand_made_row(nb::handle event) {
   analyze::Average row;
   row.key = nb::cast<std::string>(event.attr("key"));
@@ -77,7 +81,7 @@ analyze::Average hand_made_row(nb::handle event) {
   row.input_shapes = shapes(event);
   row.stack = value_or<std::vector<std::string>>(event, "stack", {});
   row.overload_name = value_or<std::string>(event, "overload_name", "");
-  row.device_type = static_cast<trace::DeviceType>(nb::cast<int>(event.attr("device_type").attr("value")));
+  row.device_type = device_type_of(event);
   row.use_device = value_or<std::string>(event, "use_device", "");
   row.scope = nb::cast<int>(event.attr("scope"));
   row.node_id = nb::cast<int>(event.attr("node_id"));

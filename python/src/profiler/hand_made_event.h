@@ -11,10 +11,13 @@
 namespace mindtorch::python {
 
 bool is_hand_made(nanobind::handle item);
-// The event as a row of a table, in whole nanoseconds. Throws what its attributes throw, and InvalidArgument for shapes that are
+// Attributes of a hand-made event: a truth value of any type, and the type of its device.
+bool is_true(nanobind::handle event, const char* name);
+trace::DeviceType device_type_of(nanobind::handle event);
+// Returns the event as a row of a table, in whole nanoseconds. Throws what its attributes throw, and InvalidArgument for shapes that are
 // not a list of lists of numbers.
 analyze::Average hand_made_row(nanobind::handle event);
-// nullopt if the event is not to be in a trace.
+// Returns no value if the event is not to be in a trace.
 std::optional<exporter::ListedEvent> hand_made_listed(nanobind::handle event);
 
 }  // namespace mindtorch::python

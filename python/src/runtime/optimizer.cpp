@@ -86,6 +86,13 @@ void bind_optimizer(nb::module_& module) {
         return nn::clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite);
       },
       nb::arg("parameters"), nb::arg("max_norm"), nb::arg("norm_type"), nb::arg("error_if_nonfinite"));
+  module.def(
+      "find_invalid_option",
+      [](const Options& options) -> nb::object {
+        const auto invalid = optim::find_invalid_option(as_options(options));
+        return invalid ? nb::object(nb::make_tuple(invalid->problem, invalid->name)) : nb::none();
+      },
+      nb::arg("options"));
   module.def("make_optimizer", make_optimizer, nb::arg("name"), nb::arg("params"), nb::arg("options"));
 }
 
