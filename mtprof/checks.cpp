@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "mindtorch/export/layout.h"
+#include "mindtorch/trace/invariants.h"
 
 namespace mindtorch::mtprof {
 namespace {

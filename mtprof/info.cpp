@@ -107,6 +107,12 @@ std::vector<CategoryPeak> category_peaks(const analyze::MemoryTimeline& timeline
   return peaks;
 }
 
+std::string properties_text(const trace::DeviceProperties& device) {
+  std::string text = fmt::format("{}: {}", device_text(device.device), device.name);
+  for (const auto& [key, value] : device.numbers) text += fmt::format(", {} {}", key, value);
+  return one_line(std::move(text));
+}
+
 void print_memory(const analyze::Analysis& analysis) {
   for (const trace::Device device : analyze::memory_devices(analysis.recording())) {
     const analyze::MemoryTimeline timeline = analyze::memory_timeline(analysis, device);
@@ -135,6 +141,7 @@ void print_text(const std::string& file, const Loaded& loaded) {
     print_line("step", fmt::format("{}: {:.3f} ms, {} host events, {:.3f} ms device work", step.number,
                                    static_cast<double>(step.duration_ns) / 1e6, step.events, static_cast<double>(step.device_ns) / 1e6));
   }
+  for (const trace::DeviceProperties& device : recording.devices) print_line("device", properties_text(device));
   print_devices(recording);
   print_memory(analysis);
   for (const trace::ClockDomain& clock : recording.clock.domains)
@@ -185,6 +192,12 @@ void print_json(const std::string& file, const Loaded& loaded) {
   fmt::print("\"devices\":{},", json_list(analyze::temporal_breakdown(recording), [](const analyze::TemporalBreakdown& device) {
                return fmt::format("{{\"device\":\"{}\",\"span_ns\":{},\"compute_ns\":{},\"non_compute_ns\":{},\"idle_ns\":{}}}",
                                   device_text(device.device), device.span_ns, device.compute_ns, device.non_compute_ns, device.idle_ns);
+             }));
+  fmt::print("\"device_properties\":{},", json_list(recording.devices, [](const trace::DeviceProperties& device) {
+               return fmt::format("{{\"device\":\"{}\",\"name\":{},\"numbers\":{}}}", device_text(device.device), json_quoted(device.name),
+                                  json_object(
+                                      device.numbers, [](const trace::DeviceProperty& number) { return number.key; },
+                                      [](const trace::DeviceProperty& number) { return number.value; }));
              }));
   fmt::print("\"memory\":{},", json_list(analyze::memory_devices(recording), [&](trace::Device device) {
                const analyze::MemoryTimeline timeline = analyze::memory_timeline(analysis, device);

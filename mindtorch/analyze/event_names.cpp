@@ -11,12 +11,12 @@
 #include <memory>
 
 #include "mindtorch/base/large_pages.h"
+#include "mindtorch/trace/text.h"
 
 namespace mindtorch::analyze {
 namespace {
 
-constexpr std::string_view kStepPrefix = "ProfilerStep#";
-constexpr std::string_view kAllSteps = "ProfilerStep*";
+constexpr std::string_view kAllSteps = "ProfilerStep*";  // torch lists every name that begins with kStepPrefix as this
 
 bool is_hidden(std::string_view name) {
   static constexpr std::array<std::string_view, 8> kHiddenNames = {"[memory]",
@@ -78,7 +78,7 @@ std::string demangled(const std::string& name) {
 
 EventNames::EventNames(const trace::Recording& recording) : recording_(&recording), keys_(recording.names.size()) {
   FirstWithText first_with_text(recording.names.size());
-  const auto listed_text = [&](NameId id) { return recording.names[id].starts_with(kStepPrefix) ? kAllSteps : trace_text(id); };
+  const auto listed_text = [&](NameId id) { return recording.names[id].starts_with(trace::kStepPrefix) ? kAllSteps : trace_text(id); };
   // The hashes of some names first, so that their places are being fetched while others are hashed.
   constexpr NameId kAhead = 32;
   std::array<std::uint64_t, kAhead> hashes{};

@@ -2,25 +2,19 @@
 #include "mindtorch/analyze/steps.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 
 namespace mindtorch::analyze {
 namespace {
 
-std::int64_t number_in(std::string_view name) {
-  const std::size_t hash = name.rfind('#');
-  std::int64_t number = 0;
-  if (hash != name.npos) std::from_chars(name.data() + hash + 1, name.data() + name.size(), number);
-  return number;
-}
-
 std::vector<Step> from_events(const trace::Recording& recording) {
   std::vector<Step> found;
   for (EventIndex i = 0; i < recording.events.size(); ++i) {
     if (recording.events.kind[i] != trace::EventKind::kStep) continue;
-    found.push_back(
-        {.number = number_in(recording.name(i)), .start_ns = recording.events.start_ns[i], .duration_ns = recording.events.duration_ns[i]});
+    const std::int64_t start_ns = recording.events.start_ns[i], number = trace::step_of(recording.events.link[i]);
+    found.push_back({.number = number >= 0 ? number : recording.step_at(start_ns),
+                     .start_ns = start_ns,
+                     .duration_ns = recording.events.duration_ns[i]});
   }
   std::ranges::stable_sort(found, {}, &Step::start_ns);
   return found;

@@ -22,8 +22,8 @@ struct Step {
   friend bool operator==(const Step&, const Step&) = default;
 };
 
-// In order of time. From the "ProfilerStep#N" events where there are any, else from the marks, the time before the first mark being the
-// step before it. Empty if the recording has neither. O(events * log steps).
+// Returns the steps in order of time. They are the step events where there are any, and otherwise the times between the marks; the time
+// before the first mark is a step too. Empty if the recording has neither. O(events * log steps).
 MINDTORCH_EXPORT std::vector<Step> steps(const Analysis& analysis);
 
 }  // namespace mindtorch::analyze

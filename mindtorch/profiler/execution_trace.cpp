@@ -7,6 +7,7 @@
 
 #include "mindtorch/base/error.h"
 #include "mindtorch/export/chakra/chakra_writer.h"
+#include "mindtorch/trace/append.h"
 
 namespace mindtorch::profiler {
 namespace {

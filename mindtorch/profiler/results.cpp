@@ -5,6 +5,7 @@
 
 #include "mindtorch/ingest/recording_file.h"
 #include "mindtorch/record/spilled.h"
+#include "mindtorch/trace/append.h"
 
 namespace mindtorch::profiler {
 namespace {

@@ -73,10 +73,7 @@ void SessionRecorder::toggle(Activity activity, bool on) {
 
 void SessionRecorder::mark_step(std::int64_t step) { session_->mark_step(step); }
 
-void SessionRecorder::open_step_scope(std::int64_t step) {
-  static const record::NameId name = record::intern("ProfilerStep#");
-  step_scope_ = record::NamedScope::numbered(name, static_cast<std::uint64_t>(step), trace::EventKind::kStep);
-}
+void SessionRecorder::open_step_scope(std::int64_t step) { step_scope_ = record::NamedScope::step(step); }
 
 void SessionRecorder::close_step_scope() { step_scope_.close(); }
 

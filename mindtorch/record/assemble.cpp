@@ -1,4 +1,8 @@
 // Assembles one Recording from sealed logs and device batches.
+//
+// The usual case is cheap: a thread writes its events in the order in which they start, so the rows of its segments, one after another, are
+// already what the invariants of a Recording demand. Only device records, intervals that a host reports late, and scopes that were opened
+// out of order make the general sort necessary.
 #include "mindtorch/record/assemble.h"
 
 #include <algorithm>
@@ -11,9 +15,11 @@
 namespace mindtorch::record {
 namespace {
 
-// Below this the samples' own uncertainty would dominate the rate.
+// The rate of the clock is the slope between two samples. If they are closer together than this, their own uncertainty dominates it.
 constexpr std::int64_t kShortestBaselineNs = 1'000'000;
 
+// The three clocks of a sample were not read at the same instant: the true time lies anywhere in the width of the sample, and half of it is
+// the uncertainty of its middle. One nanosecond more covers the rounding.
 ClockAnchor to_anchor(const ClockSample& sample, const ClockSample& first, double ns_per_tick) {
   const auto half_width = static_cast<std::int64_t>(static_cast<double>(sample.width_ticks) * ns_per_tick / 2) + 1;
   return {sample.ticks, sample.monotonic_ns - first.monotonic_ns, half_width};
@@ -25,7 +31,8 @@ void add_loss(trace::LossReason reason, std::uint64_t count, std::string where, 
 
 std::string thread_label(const ThreadIdentity& thread) { return fmt::format("thread {} ({})", thread.tid, thread.name); }
 
-// Reads all segments of one log as one track; returns false if its events need sorting.
+// Reads all segments of one log as one track. Returns false if its events need sorting. Every slot of the log becomes an event or is
+// counted in a loss, so that events and losses add up to what was issued.
 bool read_log(const SealedLog& log, TickMapping& mapping, const ReadOptions& options, IdMaps& ids, trace::Recording& out) {
   const auto track_id = static_cast<trace::TrackId>(out.tracks.size());
   trace::Track track = track_of(log.thread);
@@ -34,7 +41,8 @@ bool read_log(const SealedLog& log, TickMapping& mapping, const ReadOptions& opt
   for (const Segment& segment : log.segments) {
     const std::size_t before = out.events.size();
     read_segment(segment, track_id, mapping, options, ids, out, counts);
-    // The order within each segment has been checked, but not the order across two segments.
+    // The order within each segment has been checked, but not the order across two segments. Equal starts count as out of order here,
+    // because the longer event must come first and the durations are not compared.
     if (before > track.first_event && before < out.events.size() && out.events.start_ns[before] <= out.events.start_ns[before - 1])
       counts.in_order = false;
   }
@@ -56,16 +64,8 @@ std::size_t slot_count(const std::vector<SealedLog>& logs) {
   return count;
 }
 
-// Tracks of the events read so far, for the general sort.
-std::vector<trace::TrackId> track_column(const trace::Recording& recording) {
-  std::vector<trace::TrackId> column(recording.events.size());
-  for (trace::TrackId id = 0; id < recording.tracks.size(); ++id) {
-    const trace::Track& track = recording.tracks[id];
-    std::fill_n(column.begin() + track.first_event, track.event_count, id);
-  }
-  return column;
-}
-
+// A thread that was attached to the session without recording anything gets no track. One whose events were all refused gets an empty
+// track, because its losses name it.
 bool took_part(const SealedLog& log) {
   return log.refused > 0 || std::any_of(log.segments.begin(), log.segments.end(), [](const Segment& segment) { return !segment.empty(); });
 }
@@ -73,6 +73,7 @@ bool took_part(const SealedLog& log) {
 }  // namespace
 
 TickMapping map_session_clock(const std::vector<ClockSample>& samples, Clock& clock) {
+  // Samples that follow one another too closely are skipped.
   const ClockSample& first = samples.front();
   const double ns_per_tick = clock.ns_per_tick();
   std::vector<ClockAnchor> anchors{to_anchor(first, first, ns_per_tick)};
@@ -104,6 +105,7 @@ void add_clock_and_steps(const SessionCore& core, TickMapping& mapping, std::uin
   out.clock.start_ns = 0;
   out.clock.end_ns = mapping.to_ns(stop_ticks);
   out.clock.domains.push_back({std::string(core.clock.name()), 1e9 / mapping.ns_per_tick(), mapping.error_bound_ns(), samples.size()});
+  // keep_last: steps before the window have lost their events, so their marks would show empty steps.
   for (const TickStep& step : core.steps())
     if (step.ticks >= core.window_start()) out.steps.push_back({mapping.to_ns(step.ticks), step.step});
   add_loss(trace::LossReason::kThreadExit, core.refused_at_thread_exit, "",
@@ -115,20 +117,22 @@ trace::Recording assemble(const Ingredients& from, trace::Recording about) {
   IdMaps ids(out.names, out.stacks, from.stacks);
   TickMapping mapping = map_session_clock(from.core.clock_samples(), from.core.clock);
   add_clock_and_steps(from.core, mapping, from.stop_ticks, out);
-  trace::reserve(out.events, slot_count(from.logs));
+  // An upper bound: keep_last leaves out slots that are older than the window. Growing the columns would copy them several times.
+  out.events.reserve(slot_count(from.logs));
   bool in_order = true;
   const ReadOptions options{from.core.window_start(), from.stop_ticks};
   for (const SealedLog& log : from.logs)
     if (took_part(log)) in_order &= read_log(log, mapping, options, ids, out);
   if (!from.batches.empty() || !in_order) {
-    std::vector<trace::TrackId> tracks = track_column(out);
+    std::vector<trace::TrackId> tracks = trace::track_column(out);
+    // Device records come after all host events, on tracks of their own or on those of the threads that launched them.
     for (const SourceBatch& each : from.batches) add_device_batch(each.batch, each.source, mapping, ids, out, tracks);
     trace::order_events(out, tracks);
   }
+  // It looks for the scope around each launch, so it needs the events in order.
   if (!from.batches.empty()) add_device_scopes(out);
-  trace::order_rows(out.inputs, trace::SameEvent::kLastRow);
-  trace::order_rows(out.stacks.of_event, trace::SameEvent::kLastRow);
-  trace::order_rows(out.attributes, trace::SameEvent::kJoinedRows);
+  // Side entries are written in the order of the calls that report them, which is not that of the events.
+  trace::order_side_rows(out);
   trace::order_marks(out);
   return out;
 }

@@ -68,8 +68,7 @@ struct MINDTORCH_EXPORT DeviceBatch {
   std::uint64_t dropped = 0;  // records that are missing because the vendor or the source had no room for them
   std::string dropped_detail;
   std::uint64_t overwritten = 0;  // records that are older than what was asked to be kept
-  // The properties of each device, as one JSON object with torch's keys (id, name, totalGlobalMem, ...).
-  std::vector<std::string> device_properties;
+  std::vector<trace::DeviceProperties> devices;
   // Further entries for the header of a trace: key and JSON text.
   std::vector<std::pair<std::string, std::string>> metadata;
 

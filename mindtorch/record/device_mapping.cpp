@@ -1,7 +1,7 @@
 // Puts the records of sources on the timeline of the host.
 #include "mindtorch/record/device_mapping.h"
 
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -131,9 +131,7 @@ class BatchIds {
   std::span<const trace::Attribute> row(std::uint32_t detail) {
     row_.clear();
     for (trace::Attribute attribute : batch_.details.row(detail)) {
-      attribute.key = names_[attribute.key];
-      const bool is_text = attribute.type == trace::Attribute::Type::kText || attribute.type == trace::Attribute::Type::kJson;
-      if (is_text) attribute.bits = names_[static_cast<std::size_t>(attribute.bits)];
+      trace::map_names(attribute, [&](trace::NameId id) { return names_[id]; });
       row_.push_back(attribute);
     }
     return row_;
@@ -144,14 +142,6 @@ class BatchIds {
   std::vector<trace::NameId> names_;
   std::vector<trace::Attribute> row_;
 };
-
-// Adds to the list at the top of a Chrome trace.
-void add_device_properties(const DeviceBatch& batch, trace::Recording& out) {
-  if (batch.device_properties.empty()) return;
-  std::string& list = out.metadata["deviceProperties"];
-  list = list.empty() ? "[" : list.substr(0, list.size() - 1) + ",";
-  list += fmt::format("{}]", fmt::join(batch.device_properties, ","));
-}
 
 }  // namespace
 
@@ -181,18 +171,19 @@ void add_device_batch(const DeviceBatch& batch, std::string_view source_name, Ti
     const DeviceRecord& record = batch.records[i];
     const std::size_t row = first + i;
     TickMapping& mapping = mappings.at(record.clock);
-    columns.start_ns[row] = mapping.to_ns(record.start);
-    columns.duration_ns[row] = std::max<std::int64_t>(0, mapping.to_ns(record.end) - columns.start_ns[row]);
-    columns.name[row] = batch_ids.name(record.name);
-    columns.link[row] = record.correlation;
-    columns.device[row] = record.device;
-    columns.kind[row] = record.kind;
-    columns.flags[row] = trace::is_device_kind(record.kind) ? std::uint8_t{trace::kKnownDevice} : std::uint8_t{0};
+    const std::int64_t start_ns = mapping.to_ns(record.start);
+    columns.set(row, {.start_ns = start_ns,
+                      .duration_ns = std::max<std::int64_t>(0, mapping.to_ns(record.end) - start_ns),
+                      .name = batch_ids.name(record.name),
+                      .link = record.correlation,
+                      .device = record.device,
+                      .kind = record.kind,
+                      .flags = trace::is_device_kind(record.kind) ? std::uint8_t{trace::kKnownDevice} : std::uint8_t{0}});
     track_of_event.push_back(tracks.of(record));
     if (record.detail != 0) out.attributes.add(static_cast<trace::EventIndex>(row), batch_ids.row(record.detail));
   }
   for (const auto& [key, json] : batch.metadata) out.metadata[key] = json;
-  add_device_properties(batch, out);
+  out.devices.insert(out.devices.end(), batch.devices.begin(), batch.devices.end());
   count_losses(batch, source_name, out.losses);
 }
 

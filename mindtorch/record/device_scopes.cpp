@@ -72,22 +72,16 @@ void add_device_scopes(trace::Recording& recording) {
   const auto spans = find_spans(recording, launches);
   if (spans.empty()) return;
   trace::EventColumns& events = recording.events;
-  std::vector<TrackId> track_of_event(events.size());
-  for (TrackId id = 0; id < recording.tracks.size(); ++id)
-    std::fill_n(track_of_event.begin() + recording.tracks[id].first_event, recording.tracks[id].event_count, id);
-  std::size_t row = events.size();
-  events.resize(row + spans.size());
+  std::vector<TrackId> track_of_event = trace::track_column(recording);
   for (const auto& [key, span] : spans) {
     const auto [scope, track] = key;
-    events.start_ns[row] = span.start;
-    events.duration_ns[row] = span.end - span.start;
-    events.name[row] = events.name[scope];
-    events.link[row] = 0;
-    events.device[row] = recording.tracks[track].device;
-    events.kind[row] = trace::EventKind::kDeviceScope;
-    events.flags[row] = trace::kKnownDevice;
+    events.push_back({.start_ns = span.start,
+                      .duration_ns = span.end - span.start,
+                      .name = events.name[scope],
+                      .device = recording.tracks[track].device,
+                      .kind = trace::EventKind::kDeviceScope,
+                      .flags = trace::kKnownDevice});
     track_of_event.push_back(track);
-    ++row;
   }
   trace::order_events(recording, track_of_event);
 }

@@ -27,7 +27,7 @@ MINDTORCH_EXPORT std::uint64_t clock_ticks_slow() noexcept;
 
 inline std::uint64_t ticks_for(std::uint64_t state) noexcept { return (state & kInlineTicks) != 0 ? hardware_ticks() : clock_ticks_slow(); }
 
-// Returns the end time for an event.
+// Where an event ends.
 enum class Ends : bool {
   kAnytime,  // also on another thread, or never
   kInCall,   // on this thread, before the call in which it began returns
@@ -124,10 +124,10 @@ class MINDTORCH_EXPORT NamedScope {
       return;
     open(state, name, kind);
   }
-  // A scope whose name ends in a number ("ProfilerStep#3"). The name is interned once for all numbers.
-  static NamedScope numbered(NameId name, std::uint64_t number, EventKind kind) noexcept {
+  // A step of the profiled loop, named after its number (trace::step_name).
+  static NamedScope step(std::int64_t number) noexcept {
     NamedScope scope;
-    if (const std::uint64_t state = current_state(); state != 0) scope.open(state, name, kind, kNumbered, number);
+    if (const std::uint64_t state = current_state(); state != 0) scope.open(state, 0, EventKind::kStep, trace::make_step_link(number));
     return scope;
   }
   ~NamedScope() { close(); }
@@ -158,8 +158,8 @@ class MINDTORCH_EXPORT NamedScope {
   std::uint64_t state() const noexcept { return state_; }
 
  private:
-  void open(std::uint64_t state, NameId name, EventKind kind, std::uint8_t flags = 0, std::uint64_t link = 0) noexcept {
-    slot_ = open_slot(state, name, kind, flags, Device{}, link);
+  void open(std::uint64_t state, NameId name, EventKind kind, std::uint64_t link = 0) noexcept {
+    slot_ = open_slot(state, name, kind, 0, Device{}, link);
     owner_ = thread_log;
     state_ = state;
   }

@@ -1,31 +1,13 @@
-// Names are ids. There is one table per process and one small cache per thread.
+// Names are ids. Each thread has a small cache in front of the table of the process.
 #include "mindtorch/record/names.h"
 
 #include <array>
-#include <atomic>
-#include <deque>
-#include <functional>
-#include <mutex>
 
 #include "mindtorch/base/thread_owned.h"
 #include "mindtorch/record/name_table.h"
-#include "mindtorch/trace/interning.h"
 
 namespace mindtorch::record {
 namespace {
-
-struct NameTable {
-  std::mutex mutex;
-  std::deque<std::string> texts{""};  // a deque never moves its elements
-  trace::IdTable ids;                 // of all texts but the empty one; a node per text would cost a cache miss for each look-up
-  std::atomic<std::size_t> count{1};
-};
-
-// Never destroyed: threads may record after static destructors ran.
-NameTable& table() {
-  static NameTable& it = *new NameTable;
-  return it;
-}
 
 // Direct-mapped by content hash; a collision only costs a look-up in the table.
 struct CachedName {
@@ -54,18 +36,7 @@ static_assert(kCacheSize == 256, "cache_index() gives 8 bits");
 
 }  // namespace
 
-trace::NameId intern(std::string_view text) {
-  if (text.empty()) return 0;
-  NameTable& names = table();
-  std::lock_guard lock(names.mutex);
-  return names.ids.find_or_add(
-      std::hash<std::string_view>()(text), [&](trace::NameId id) { return names.texts[id] == text; },
-      [&] {
-        names.texts.emplace_back(text);
-        names.count.store(names.texts.size(), std::memory_order_release);
-        return static_cast<trace::NameId>(names.texts.size() - 1);
-      });
-}
+trace::NameId intern(std::string_view text) { return name_table().intern(text); }
 
 trace::NameId intern_cached(std::string_view text) noexcept {
   NameCache* const cache = ThreadOwned<NameCache>::get();
@@ -82,15 +53,8 @@ trace::NameId intern_cached(std::string_view text) noexcept {
   }
 }
 
-const std::string& name_text(trace::NameId id) {
-  NameTable& names = table();
-  std::lock_guard lock(names.mutex);
-  return names.texts.at(id);
-}
+const std::string& name_text(trace::NameId id) { return name_table().text(id); }
 
-std::size_t name_count() { return table().count.load(std::memory_order_acquire); }
-
-void lock_name_table() { table().mutex.lock(); }
-void unlock_name_table() { table().mutex.unlock(); }
+std::size_t name_count() { return name_table().size(); }
 
 }  // namespace mindtorch::record

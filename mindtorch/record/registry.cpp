@@ -192,11 +192,11 @@ void Registry::lock_all() {
   mutex_.lock();
   for (auto& log : logs_) log->cold.mutex.lock();
   BlockPool::instance().lock();
-  lock_name_table();
+  name_table().lock();
 }
 
 void Registry::unlock_all() {
-  unlock_name_table();
+  name_table().unlock();
   BlockPool::instance().unlock();
   for (auto& log : logs_) log->cold.mutex.unlock();
   mutex_.unlock();

@@ -1,14 +1,14 @@
 // Converts sealed segments to rows of a Recording.
 #include "mindtorch/record/segment_reader.h"
 
-#include <fmt/core.h>
-
-#include <utility>
+#include <algorithm>
+#include <type_traits>
 
 #include "mindtorch/record/names.h"
 #include "mindtorch/record/side_entries.h"
 #include "mindtorch/record/stack_provider.h"
 #include "mindtorch/trace/inputs.h"
+#include "mindtorch/trace/text.h"
 
 namespace mindtorch::record {
 namespace {
@@ -17,23 +17,13 @@ constexpr std::uint32_t kLeftOut = ~std::uint32_t{0};
 
 // The columns as bare pointers: a store to a byte column may alias anything, and would make the compiler reload every vector's data
 // pointer.
-struct ColumnPointers {
-  explicit ColumnPointers(trace::EventColumns& columns)
-      : start_ns(columns.start_ns.data()),
-        duration_ns(columns.duration_ns.data()),
-        name(columns.name.data()),
-        link(columns.link.data()),
-        device(columns.device.data()),
-        kind(columns.kind.data()),
-        flags(columns.flags.data()) {}
-  std::int64_t* start_ns;
-  std::int64_t* duration_ns;
-  trace::NameId* name;
-  std::uint64_t* link;
-  Device* device;
-  EventKind* kind;
-  std::uint8_t* flags;
-};
+using ColumnPointers = trace::EventFields<std::add_pointer_t>;
+
+ColumnPointers pointers_to(trace::EventColumns& columns) {
+  ColumnPointers pointers;
+  trace::EventColumns::for_each([](auto*& pointer, auto& column) { pointer = column.data(); }, pointers, columns);
+  return pointers;
+}
 
 // Fills one row from a slot. Returns false if the scope is still open.
 bool fill_row(const Slot& slot, trace::EventIndex row, TickMapping& mapping, const ReadOptions& options, IdMaps& ids,
@@ -49,10 +39,10 @@ bool fill_row(const Slot& slot, trace::EventIndex row, TickMapping& mapping, con
   columns.link[row] = link_of(slot);
   columns.device[row] = slot.device;
   columns.kind[row] = slot.kind;
-  const std::uint8_t flags = flags_of(slot);
-  columns.flags[row] = static_cast<std::uint8_t>((flags & ~kNumbered) | (open ? trace::kUnfinished : 0));
-  if ((flags & kNumbered) != 0) [[unlikely]]
-    columns.name[row] = ids.name(fmt::format("{}{}", name_text(slot.name), std::exchange(columns.link[row], 0)));
+  columns.flags[row] = static_cast<std::uint8_t>(flags_of(slot) | (open ? trace::kUnfinished : 0));
+  // The recorder interns no names for steps, as interned names are never freed.
+  if (slot.kind == EventKind::kStep && slot.name == 0) [[unlikely]]
+    columns.name[row] = ids.name(trace::step_name(trace::step_of(columns.link[row])));
   return !open;
 }
 
@@ -62,13 +52,13 @@ bool follows(const ColumnPointers& columns, trace::EventIndex row) {
 }
 
 void add_memory(const MemoryEntry& entry, trace::TrackId track, std::int64_t time_ns, trace::MemoryColumns& memory) {
-  memory.time_ns.push_back(time_ns);
-  memory.track.push_back(track);
-  memory.address.push_back(entry.address);
-  memory.bytes.push_back(entry.bytes);
-  memory.device.push_back(entry.device);
-  memory.total_allocated.push_back(entry.total_allocated);
-  memory.total_reserved.push_back(entry.total_reserved);
+  memory.push_back({.time_ns = time_ns,
+                    .track = track,
+                    .address = entry.address,
+                    .bytes = entry.bytes,
+                    .device = entry.device,
+                    .total_allocated = entry.total_allocated,
+                    .total_reserved = entry.total_reserved});
 }
 
 void read_side_entry(const SideEntry& entry, std::span<const std::int64_t> latest_stack, trace::EventIndex event, trace::TrackId track,
@@ -83,9 +73,8 @@ void read_side_entry(const SideEntry& entry, std::span<const std::int64_t> lates
     }
     case SideKind::kAttribute: {
       const AttributeEntry written = AttributeEntry::unpack(entry.words);
-      trace::Attribute attribute{ids.name(written.key), written.type, written.bits};
-      if (written.type == trace::Attribute::Type::kText || written.type == trace::Attribute::Type::kJson)
-        attribute.bits = ids.name(static_cast<NameId>(written.bits));
+      trace::Attribute attribute{written.key, written.type, written.bits};
+      trace::map_names(attribute, [&](NameId id) { return ids.name(id); });
       out.attributes.add(event, {&attribute, 1});
       break;
     }
@@ -169,7 +158,7 @@ void read_segment(const Segment& segment, trace::TrackId track, TickMapping& map
   std::vector<trace::EventIndex> row_of_slot;  // only filled if rows are left out: else slot i is row first + i
   if (options.window_start != 0) row_of_slot.assign(segment.used, kLeftOut);
   out.events.resize(first + segment.used);
-  const ColumnPointers columns(out.events);
+  const ColumnPointers columns = pointers_to(out.events);
   trace::EventIndex row = first;
   for (std::uint32_t i = 0; i < segment.used; ++i) {
     Slot& slot = segment.slots[i];

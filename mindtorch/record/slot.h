@@ -16,17 +16,13 @@ using trace::NameId;
 struct Slot {
   std::uint64_t start;  // ticks
   std::uint64_t end;    // ticks; 0 while the scope is open: end_of()
-  NameId name;
+  NameId name;          // 0 for a step that its number names
   EventKind kind;
-  std::uint8_t flags;  // trace::EventFlag, kNumbered: flags_of()
+  std::uint8_t flags;  // trace::EventFlag: flags_of()
   Device device;
-  std::uint64_t link;  // see trace::make_sequence_link; the number if kNumbered: link_of()
+  std::uint64_t link;  // see trace::make_sequence_link: link_of()
 };
 static_assert(sizeof(Slot) == 32, "two slots share a cache line; hosts are compiled against this layout");
-
-// A flag that only slots have: the event's name is its interned text followed by the number in `link`. Interned names are never freed, so a
-// long run must not intern a name for each step.
-inline constexpr std::uint8_t kNumbered = 1u << 7;
 
 // The thread that opened a slot writes it and publishes it. Three fields may change afterwards, while another thread (stop(), the spill)
 // reads them: all access to these goes through the functions below. A reader that sees the end also sees the flags that were set before it.

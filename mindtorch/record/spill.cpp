@@ -21,6 +21,7 @@ SpillWriter::SpillWriter(SessionCore& core, const SessionOptions& options)
 
 SpillWriter::~SpillWriter() { end_thread(); }
 
+// The thread empties its queue before it ends, so nothing that was submitted is left behind.
 void SpillWriter::end_thread() {
   if (thread_ == nullptr) return;
   {
@@ -35,7 +36,7 @@ void SpillWriter::end_thread() {
 void SpillWriter::submit(const ThreadIdentity& thread, Segment&& segment) {
   {
     std::lock_guard lock(mutex_);
-    queue_.push_back({thread, {}, true, {}});
+    queue_.push_back({thread, {}, true, {}});  // may throw, so the segment is moved afterwards: the caller still has it then
     queue_.back().segment = std::move(segment);
   }
   work_came_.notify_one();
@@ -55,10 +56,10 @@ void SpillWriter::run() {
     if (queue_.empty()) return;
     Work work = std::move(queue_.front());
     queue_.pop_front();
-    writing_ = true;
+    writing_ = true;  // its memory is still in use: wait_for_room() must not take the empty queue for "nothing more will be released"
     lock.unlock();
     write(std::move(work));
-    write_ends();
+    write_ends();  // with every segment, so that pinned ones are released soon after their last scope has closed
     lock.lock();
     writing_ = false;
     room_came_.notify_all();
@@ -73,6 +74,7 @@ void SpillWriter::write(Work work) {
     failure_ = error.what();
   }
   if (!failure_.empty()) {
+    // The file may hold a part of the segment: only what did not get into it is lost.
     dropped_ += work.segment.used - (file_.events_written() - written_before);
     side_dropped_ += work.segment.loose_entries;
     // Its open scopes are not written, but their ends are stored into the segment all the same: it must not be recycled before.
@@ -104,6 +106,8 @@ std::vector<SpillWriter::OpenBlock> SpillWriter::take_open_blocks() {
   return blocks;
 }
 
+// A scope that was open when its segment was written has no end in the file. Its thread stores the end into the slot at any time, so the
+// slots are looked at again and again, and the ends are written as patches.
 void SpillWriter::write_ends() {
   if (pinned_.empty()) return;
   std::vector<trace::PatchedEnd> ends;
@@ -112,6 +116,7 @@ void SpillWriter::write_ends() {
       const Slot& slot = work.segment.slots[open.index];
       const std::uint64_t end = end_of(slot);
       if (end == 0) return false;
+      // The end was stored after the flags, so the flags are final. The others were in the file from the start.
       ends.push_back({open.track, open.ordinal, end, static_cast<std::uint8_t>(flags_of(slot) & trace::kAsync)});
       return true;
     });
@@ -130,6 +135,7 @@ void SpillWriter::write_ends() {
 
 trace::Recording SpillWriter::finish(const Ingredients& rest, trace::Recording summary) {
   end_thread();
+  // What the threads were filling when the session stopped. Its memory is that of the caller.
   for (const SealedLog& log : rest.logs) {
     for (const Segment& segment : log.segments)
       if (!segment.empty()) write({log.thread, segment, false, {}});
@@ -151,7 +157,7 @@ trace::Recording SpillWriter::finish(const Ingredients& rest, trace::Recording s
   if (!failure_.empty()) summary.losses.push_back({trace::LossReason::kSpillFailed, dropped_, path_, failure_});
   if (side_dropped_ > 0)
     summary.losses.push_back({trace::LossReason::kSideData, side_dropped_, path_, "memory reports that could not be written"});
-  // The reader of the file counts these events itself.
+  // Only after file_.finish(), which writes the summary into the file: the reader of the file counts these events itself.
   if (unfinished > 0)
     summary.losses.push_back({trace::LossReason::kUnfinished, unfinished, path_, "still open when the recording stopped"});
   return summary;

@@ -105,22 +105,8 @@ void SpillFile::write_new_ids() {
 
 void SpillFile::write_piece(trace::TrackId track, const trace::Recording& rows, trace::EventIndex first, trace::EventIndex count,
                             std::uint64_t ordinal, trace::TimeUnit unit) {
-  const auto part = [&](const auto& column) { return std::span(column).subspan(first, count); };
-  trace::Piece piece;
-  piece.track = track;
-  piece.first_ordinal = ordinal;
+  trace::Piece piece = trace::make_piece(rows, track, ordinal, first, first + count);
   piece.unit = unit;
-  piece.start = part(rows.events.start_ns);
-  piece.duration = part(rows.events.duration_ns);
-  piece.name = part(rows.events.name);
-  piece.link = part(rows.events.link);
-  piece.device = part(rows.events.device);
-  piece.kind = part(rows.events.kind);
-  piece.flags = part(rows.events.flags);
-  piece.first_event = first;
-  piece.inputs = {rows.inputs, first, first + count};
-  piece.attributes = {rows.attributes, first, first + count};
-  piece.stacks = {rows.stacks.of_event, first, first + count};
   writer_.add_piece(piece);
   next_ordinal_[track] = std::max(next_ordinal_[track], ordinal + count);
   events_written_ += count;
@@ -132,9 +118,7 @@ std::vector<OpenSlot> SpillFile::write(const ThreadIdentity& thread, const Segme
   TickMapping ticks;  // ns = ticks: the reader maps them
   ReadCounts counts;
   read_segment(segment, track, ticks, {}, ids_, rows, counts);
-  trace::order_rows(rows.inputs, trace::SameEvent::kLastRow);
-  trace::order_rows(rows.stacks.of_event, trace::SameEvent::kLastRow);
-  trace::order_rows(rows.attributes, trace::SameEvent::kJoinedRows);
+  trace::order_side_rows(rows);
   trace::order_marks(rows);
   std::vector<OpenSlot> open;
   for (trace::EventIndex i = 0; i < rows.events.size(); ++i) {
@@ -160,7 +144,7 @@ void SpillFile::write_devices(const Ingredients& from, trace::Recording& summary
   TickMapping mapping = map_session_clock(core_.clock_samples(), core_.clock);
   for (const SourceBatch& each : from.batches) add_device_batch(each.batch, each.source, mapping, ids_, rows, track_of_event);
   trace::order_events(rows, track_of_event);
-  trace::order_rows(rows.attributes, trace::SameEvent::kJoinedRows);
+  trace::order_side_rows(rows);
   write_new_ids();
   next_ordinal_.resize(rows.tracks.size(), 0);
   for (trace::TrackId id = 0; id < rows.tracks.size(); ++id) {
@@ -176,6 +160,7 @@ void SpillFile::write_devices(const Ingredients& from, trace::Recording& summary
   std::move(rows.losses.begin(), rows.losses.end(), std::back_inserter(summary.losses));
   std::move(rows.clock.domains.begin(), rows.clock.domains.end(), std::back_inserter(summary.clock.domains));
   summary.metadata.merge(rows.metadata);
+  summary.devices = std::move(rows.devices);
 }
 
 trace::Recording SpillFile::finish(const Ingredients& from, trace::Recording summary) {

@@ -55,6 +55,7 @@ trace::Recording merge_spilled(const trace::Recording& summary, trace::LoadResul
   trace::Recording whole = std::move(file.recording);
   whole.metadata = summary.metadata;
   whole.options = summary.options;
+  whole.devices = summary.devices;
   whole.trace_id = summary.trace_id;
   whole.steps = summary.steps;
   whole.losses = std::move(losses);

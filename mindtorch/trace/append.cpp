@@ -1,4 +1,6 @@
 // append(): appends a later session of the same process to an earlier one.
+#include "mindtorch/trace/append.h"
+
 #include <algorithm>
 #include <limits>
 #include <vector>
@@ -7,10 +9,14 @@
 #include "mindtorch/trace/inputs.h"
 #include "mindtorch/trace/interning.h"
 #include "mindtorch/trace/ordering.h"
-#include "mindtorch/trace/recording.h"
 
 namespace mindtorch::trace {
 namespace {
+
+template <class T>
+std::span<T> rows_from(Column<T>& column, std::size_t first) {
+  return std::span(column).subspan(first);
+}
 
 class Appending {
  public:
@@ -22,11 +28,14 @@ class Appending {
   }
 
   void run() {
+    track_of_event_ = track_column(into_);
     map_names();
     map_tracks();
     append_events();
     append_rows(into_.inputs, next_.inputs, [&](std::span<std::int64_t> row) { map_input_names(row, name_ids_); });
-    append_rows(into_.attributes, next_.attributes, [&](std::span<Attribute> row) { map_attributes(row); });
+    append_rows(into_.attributes, next_.attributes, [&](std::span<Attribute> row) {
+      for (Attribute& attribute : row) trace::map_names(attribute, [&](NameId id) { return name_ids_[id]; });
+    });
     append_stacks();
     append_marks();
     append_clock();
@@ -66,22 +75,14 @@ class Appending {
   }
 
   void append_events() {
-    track_of_event_.reserve(into_.events.size() + next_.events.size());
-    for (TrackId t = 0; t < into_.tracks.size() && track_of_event_.size() < first_event_; ++t) {
-      track_of_event_.insert(track_of_event_.end(), into_.tracks[t].event_count, t);
-    }
     for (std::size_t t = 0; t < next_.tracks.size(); ++t) {
       track_of_event_.insert(track_of_event_.end(), next_.tracks[t].event_count, track_ids_[t]);
     }
     const EventColumns& from = next_.events;
     EventColumns& to = into_.events;
-    for (const std::int64_t start : from.start_ns) to.start_ns.push_back(shifted(start));
-    for (const NameId name : from.name) to.name.push_back(name_ids_[name]);
-    to.duration_ns.insert(to.duration_ns.end(), from.duration_ns.begin(), from.duration_ns.end());
-    to.link.insert(to.link.end(), from.link.begin(), from.link.end());
-    to.device.insert(to.device.end(), from.device.begin(), from.device.end());
-    to.kind.insert(to.kind.end(), from.kind.begin(), from.kind.end());
-    to.flags.insert(to.flags.end(), from.flags.begin(), from.flags.end());
+    to.append(from);
+    for (std::int64_t& start : rows_from(to.start_ns, first_event_)) start = shifted(start);
+    for (NameId& name : rows_from(to.name, first_event_)) name = name_ids_[name];
   }
 
   template <class T, class Map>
@@ -90,13 +91,6 @@ class Appending {
       const std::size_t at = to.values.size();
       to.add(first_event_ + from.events[row], {from.values.data() + from.offsets[row], from.values.data() + from.offsets[row + 1]});
       map(std::span(to.values).subspan(at));
-    }
-  }
-
-  void map_attributes(std::span<Attribute> row) const {
-    for (Attribute& a : row) {
-      a.key = name_ids_[a.key];
-      if (a.type == Attribute::Type::kText || a.type == Attribute::Type::kJson) a.bits = name_ids_[static_cast<std::size_t>(a.bits)];
     }
   }
 
@@ -128,13 +122,10 @@ class Appending {
   void append_marks() {
     const MemoryColumns& from = next_.memory;
     MemoryColumns& to = into_.memory;
-    for (const std::int64_t time : from.time_ns) to.time_ns.push_back(shifted(time));
-    for (const TrackId track : from.track) to.track.push_back(track_ids_[track]);
-    to.address.insert(to.address.end(), from.address.begin(), from.address.end());
-    to.bytes.insert(to.bytes.end(), from.bytes.begin(), from.bytes.end());
-    to.device.insert(to.device.end(), from.device.begin(), from.device.end());
-    to.total_allocated.insert(to.total_allocated.end(), from.total_allocated.begin(), from.total_allocated.end());
-    to.total_reserved.insert(to.total_reserved.end(), from.total_reserved.begin(), from.total_reserved.end());
+    const std::size_t first_row = to.size();
+    to.append(from);
+    for (std::int64_t& time : rows_from(to.time_ns, first_row)) time = shifted(time);
+    for (TrackId& track : rows_from(to.track, first_row)) track = track_ids_[track];
     for (MemoryTag tag : next_.memory_tags) into_.memory_tags.push_back({shifted(tag.time_ns), tag.address, tag.category});
     for (StepMark mark : next_.steps) into_.steps.push_back({shifted(mark.time_ns), mark.step});
     for (const MemoryBaseline& baseline : next_.memory_baselines) {
@@ -168,6 +159,11 @@ class Appending {
     options.modules |= next_.options.modules;
     for (const DeviceType activity : next_.options.activities) {
       if (std::ranges::find(options.activities, activity) == options.activities.end()) options.activities.push_back(activity);
+    }
+    for (const DeviceProperties& device : next_.devices) {
+      if (std::ranges::find(into_.devices, device.device, &DeviceProperties::device) == into_.devices.end()) {
+        into_.devices.push_back(device);
+      }
     }
     for (const auto& [key, value] : next_.metadata) into_.metadata.insert_or_assign(key, value);
     for (const Loss& loss : next_.losses) {

@@ -8,6 +8,7 @@
 
 #include "mindtorch/base/error.h"
 #include "mindtorch/trace/inputs.h"
+#include "mindtorch/trace/invariants.h"
 #include "mindtorch/trace/ordering.h"
 
 namespace mindtorch::trace {
@@ -34,20 +35,19 @@ RecordingBuilder::DraftId RecordingBuilder::add_event(const EventDraft& draft) {
                                  draft.duration_ns);
   }
   if (track_of_draft_.size() == std::numeric_limits<EventIndex>::max()) throw_error<InvalidArgument>("trace.add_event", "too many events");
-  EventColumns& events = recording_.events;
-  events.start_ns.push_back(draft.start_ns);
-  events.duration_ns.push_back(draft.duration_ns);
-  events.name.push_back(intern(draft.name));
-  events.link.push_back(draft.link);
-  events.device.push_back(draft.device);
-  events.kind.push_back(draft.kind);
-  events.flags.push_back(draft.flags);
+  recording_.events.push_back({.start_ns = draft.start_ns,
+                               .duration_ns = draft.duration_ns,
+                               .name = intern(draft.name),
+                               .link = draft.link,
+                               .device = draft.device,
+                               .kind = draft.kind,
+                               .flags = draft.flags});
   track_of_draft_.push_back(draft.track);
   return static_cast<DraftId>(track_of_draft_.size() - 1);
 }
 
 void RecordingBuilder::reserve(std::size_t events) {
-  trace::reserve(recording_.events, events);
+  recording_.events.reserve(events);
   track_of_draft_.reserve(events);
 }
 
@@ -93,22 +93,19 @@ void RecordingBuilder::add_attribute(DraftId event, const Attribute& attribute) 
 void RecordingBuilder::add_memory(std::int64_t time_ns, TrackId track, Device device, std::uint64_t address, std::int64_t bytes,
                                   std::int64_t total_allocated, std::int64_t total_reserved) {
   if (track >= recording_.tracks.size()) throw_error<InvalidArgument>("trace.add_memory", "there is no track {}", track);
-  MemoryColumns& memory = recording_.memory;
-  memory.time_ns.push_back(time_ns);
-  memory.track.push_back(track);
-  memory.address.push_back(address);
-  memory.bytes.push_back(bytes);
-  memory.device.push_back(device);
-  memory.total_allocated.push_back(total_allocated);
-  memory.total_reserved.push_back(total_reserved);
+  recording_.memory.push_back({.time_ns = time_ns,
+                               .track = track,
+                               .address = address,
+                               .bytes = bytes,
+                               .device = device,
+                               .total_allocated = total_allocated,
+                               .total_reserved = total_reserved});
 }
 
 void RecordingBuilder::add_step(std::int64_t time_ns, std::int64_t step) { recording_.steps.push_back({time_ns, step}); }
 
 Recording RecordingBuilder::finish(std::vector<EventIndex>* new_index) {
-  order_rows(recording_.inputs, SameEvent::kLastRow);
-  order_rows(recording_.stacks.of_event, SameEvent::kLastRow);
-  order_rows(recording_.attributes, SameEvent::kJoinedRows);
+  order_side_rows(recording_);
   std::vector<EventIndex> moved = order_events(recording_, track_of_draft_);
   order_marks(recording_);
   if (moved.empty() && new_index != nullptr) {

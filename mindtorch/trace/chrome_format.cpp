@@ -1,6 +1,8 @@
 // The table of categories, and the keys that are taken.
 #include "mindtorch/trace/chrome_format.h"
 
+#include "mindtorch/trace/text.h"
+
 namespace mindtorch::trace::chrome_format {
 namespace {
 

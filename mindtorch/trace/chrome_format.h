@@ -23,7 +23,6 @@ struct Key {
 
 // --- Events ---
 
-inline constexpr std::string_view kStepPrefix = "ProfilerStep#";
 inline constexpr std::string_view kModulePrefix = "nn.Module: ";
 inline constexpr std::string_view kBackwardPrefix = "autograd::engine::evaluate_function: ";
 inline constexpr std::string_view kMemoryName = "[memory]";
@@ -122,6 +121,12 @@ inline constexpr std::string_view kRecordShapes = "record_shapes";
 inline constexpr std::string_view kMetadataPrefix = "metadata.";
 // The object for data that torch's schema does not provide for. Its keys are in `own`.
 inline constexpr std::string_view kOwn = "mindtorch";
+
+// Of the entries of kDeviceProperties; all other keys are those of trace::DeviceProperty.
+namespace device {
+inline constexpr std::string_view kId = "id";
+inline constexpr std::string_view kName = "name";
+}  // namespace device
 }  // namespace header
 
 namespace own {
@@ -130,8 +135,9 @@ inline constexpr std::string_view kVersion = "version";
 inline constexpr std::string_view kTimelineZero = "timeline_zero_unix_ns";
 inline constexpr std::string_view kWindow = "window_ns";  // [start, end]
 inline constexpr std::string_view kDevicesKnown = "devices_known";
-inline constexpr std::string_view kActivities = "activities";  // [DeviceType]
-inline constexpr std::string_view kLosses = "losses";          // as trace::loss_json() writes them
+inline constexpr std::string_view kActivities = "activities";     // [DeviceType]
+inline constexpr std::string_view kDeviceTypes = "device_types";  // [DeviceType] of the entries of header::kDeviceProperties
+inline constexpr std::string_view kLosses = "losses";             // as trace::loss_json() writes them
 inline constexpr std::string_view kClocks = "clocks";
 inline constexpr std::string_view kRows = "rows";
 inline constexpr std::string_view kSteps = "steps";                       // [[time, step]]

@@ -24,7 +24,7 @@ struct ZSTD_DCtx_s;
 namespace mindtorch::trace {
 
 inline constexpr std::uint8_t kFormatMajor = 1;
-inline constexpr std::uint8_t kFormatMinor = 0;
+inline constexpr std::uint8_t kFormatMinor = 1;
 inline constexpr std::size_t kMaxRawChunk = std::size_t{256} << 20;
 
 enum class ChunkType : std::uint32_t {};
@@ -86,6 +86,7 @@ class ChunkReader {
   // Describes what is wrong with the chunk at offset(); empty if nothing is.
   const std::optional<std::string>& damage() const noexcept { return damage_; }
   std::uint64_t offset() const noexcept { return offset_; }  // behind the last good chunk
+  std::uint8_t minor() const noexcept { return minor_; }
   bool newer_minor() const noexcept { return minor_ > kFormatMinor; }
 
  private:

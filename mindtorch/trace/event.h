@@ -31,7 +31,7 @@ enum class EventKind : std::uint8_t {
   kOp = 0,              // an operator call on the host (aten::mul)
   kBackward = 1,        // evaluation of an autograd node (MulBackward0)
   kScope = 2,           // a user's scope (record_function) or an annotation of the host (Optimizer.step#SGD.step)
-  kStep = 3,            // ProfilerStep#N
+  kStep = 3,            // a step of the profiled loop; link = its number
   kModule = 4,          // a call of an nn.Module
   kPythonFunction = 5,  // a Python frame
   kRuntime = 6,         // a device runtime call on the host (cudaLaunchKernel); link = correlation
@@ -58,8 +58,13 @@ enum EventFlag : std::uint8_t {
   kKnownDevice = 4,  // the host said where the op's tensors live (Device is then meaningful)
 };
 
-// Every event has one word for linking. Host ops: autograd sequence number and forward thread; launches and device
-// activities: correlation id, the same on both ends. 0 = none. A link has room for sequence numbers below 2^40 - 1.
+// Every event has one word for linking, whose meaning depends on the kind. Launches and device activities: correlation id, the same on both
+// ends. Steps: their number. Other kinds: autograd sequence number and forward thread. 0 = none. A link has room for
+// sequence numbers below 2^40 - 1.
+constexpr bool has_correlation(EventKind kind) { return is_launch_kind(kind) || is_device_kind(kind); }
+constexpr bool has_sequence(EventKind kind) { return !has_correlation(kind) && kind != EventKind::kStep; }
+constexpr std::uint64_t make_step_link(std::int64_t step) { return static_cast<std::uint64_t>(step) + 1; }
+constexpr std::int64_t step_of(std::uint64_t link) { return static_cast<std::int64_t>(link - 1); }  // -1 = none
 constexpr std::uint64_t make_sequence_link(std::int64_t sequence, std::uint32_t forward_thread = 0) {
   return ((static_cast<std::uint64_t>(sequence) + 1) << 24) | (forward_thread & 0xFFFFFF);
 }
@@ -118,6 +123,17 @@ struct Attribute {
   friend bool operator==(const Attribute&, const Attribute&) = default;
 };
 
+// True if `bits` is the id of a text.
+constexpr bool has_text(const Attribute& attribute) {
+  return attribute.type == Attribute::Type::kText || attribute.type == Attribute::Type::kJson;
+}
+// Replaces the ids of the key and of a text: name_id(id) returns the new one.
+template <class NewId>
+void map_names(Attribute& attribute, NewId&& name_id) {
+  attribute.key = name_id(attribute.key);
+  if (has_text(attribute)) attribute.bits = name_id(static_cast<NameId>(attribute.bits));
+}
+
 // A place in source code.
 struct Frame {
   NameId file = 0;
@@ -138,6 +154,21 @@ struct Track {
   EventIndex first_event = 0;
   EventIndex event_count = 0;
   friend bool operator==(const Track&, const Track&) = default;
+};
+
+// One number that a device's driver reports, under torch's key ("totalGlobalMem", "computeMajor", ...).
+struct DeviceProperty {
+  std::string key;
+  std::int64_t value = 0;
+  friend bool operator==(const DeviceProperty&, const DeviceProperty&) = default;
+};
+
+// A device that could have been used while the recording was made.
+struct DeviceProperties {
+  Device device;
+  std::string name;
+  std::vector<DeviceProperty> numbers;
+  friend bool operator==(const DeviceProperties&, const DeviceProperties&) = default;
 };
 
 // The purpose of a block of memory. Order and numbers are those of torch's memory timeline files.

@@ -7,6 +7,7 @@
 
 #include "mindtorch/base/error.h"
 #include "mindtorch/base/file.h"
+#include "mindtorch/trace/invariants.h"
 #include "mindtorch/trace/recording_writer.h"
 
 namespace mindtorch::trace {
@@ -52,24 +53,6 @@ std::vector<Slice> slices_of(const Recording& r) {
   return slices;
 }
 
-Piece piece_of(const Recording& r, const Slice& slice) {
-  const auto rows = [&](const auto& column) { return std::span(column).subspan(slice.first, slice.last - slice.first); };
-  return {.track = static_cast<TrackId>(slice.track - r.tracks.data()),
-          .first_ordinal = slice.first - slice.track->first_event,
-          .unit = TimeUnit::kNanoseconds,
-          .start = rows(r.events.start_ns),
-          .duration = rows(r.events.duration_ns),
-          .name = rows(r.events.name),
-          .link = rows(r.events.link),
-          .device = rows(r.events.device),
-          .kind = rows(r.events.kind),
-          .flags = rows(r.events.flags),
-          .first_event = static_cast<EventIndex>(slice.first),
-          .inputs = {r.inputs, slice.first, slice.last},
-          .attributes = {r.attributes, slice.first, slice.last},
-          .stacks = {r.stacks.of_event, slice.first, slice.last}};
-}
-
 // Calls add() with all of `rows`, kRowsInChunk at a time.
 template <class T, class Add>
 void in_chunks(const std::vector<T>& rows, Add&& add) {
@@ -87,7 +70,8 @@ void write_recording(const Recording& r, RecordingWriter& writer) {
   in_chunks(r.memory_tags, [&](auto tags) { writer.add_tags(tags, TimeUnit::kNanoseconds); });
   for (const Slice& slice : slices_of(r)) {
     if (slice.track != nullptr) {
-      writer.add_piece(piece_of(r, slice));
+      const auto track = static_cast<TrackId>(slice.track - r.tracks.data());
+      writer.add_piece(make_piece(r, track, slice.first - slice.track->first_event, slice.first, slice.last));
     } else {
       writer.add_memory(r.memory, slice.first, slice.last - slice.first, TimeUnit::kNanoseconds);
     }

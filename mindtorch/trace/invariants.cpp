@@ -1,4 +1,6 @@
 // check_invariants(): every reader of a Recording may rely on what is tested here.
+#include "mindtorch/trace/invariants.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 
 #include "mindtorch/base/text.h"
 #include "mindtorch/trace/inputs.h"
-#include "mindtorch/trace/recording.h"
 
 namespace mindtorch::trace {
 namespace {
@@ -16,16 +17,13 @@ namespace {
 // Each check returns the sentence about what it found broken, empty if nothing.
 
 std::string check_lengths(const Recording& r) {
-  const auto same = [](std::size_t n, auto... sizes) { return ((sizes == n) && ...); };
-  const EventColumns& e = r.events;
-  if (!same(e.size(), e.duration_ns.size(), e.name.size(), e.link.size(), e.device.size(), e.kind.size(), e.flags.size())) {
-    return "the event columns differ in length";
-  }
-  const MemoryColumns& m = r.memory;
-  if (!same(m.size(), m.track.size(), m.address.size(), m.bytes.size(), m.device.size(), m.total_allocated.size(),
-            m.total_reserved.size())) {
-    return "the memory columns differ in length";
-  }
+  const auto differ_in_length = [](const auto& columns) {
+    bool differ = false;
+    columns.for_each([&](const auto& column) { differ |= column.size() != columns.size(); }, columns);
+    return differ;
+  };
+  if (differ_in_length(r.events)) return "the event columns differ in length";
+  if (differ_in_length(r.memory)) return "the memory columns differ in length";
   if (r.names.empty() || !r.names[0].empty()) return "names[0] is not the empty name";
   return {};
 }
@@ -67,7 +65,7 @@ std::string check_side_table(const SideTable<T>& table, std::size_t events, std:
     return fmt::format("the offsets of the {} are not those of their rows", what);
   }
   if (std::ranges::adjacent_find(table.events, std::ranges::greater_equal()) != table.events.end()) {
-    return fmt::format("the {} are not sorted by event, one row an event", what);
+    return fmt::format("the {} are not sorted by event with one row per event", what);
   }
   if (!table.empty() && table.events.back() >= events)
     return fmt::format("the {} of event {} belong to no event", what, table.events.back());
@@ -88,10 +86,9 @@ std::string check_inputs_table(const Recording& r) {
 std::string check_attributes(const Recording& r) {
   if (std::string broken = check_side_table(r.attributes, r.events.size(), "attributes"); !broken.empty()) return broken;
   for (const Attribute& a : r.attributes.values) {
-    const bool text = a.type == Attribute::Type::kText || a.type == Attribute::Type::kJson;
     if (a.type > Attribute::Type::kBool) return fmt::format("an attribute is of unknown type {}", static_cast<int>(a.type));
     if (a.key >= r.names.size()) return fmt::format("an attribute has key {} of {} names", a.key, r.names.size());
-    if (text && static_cast<std::uint64_t>(a.bits) >= r.names.size())
+    if (has_text(a) && static_cast<std::uint64_t>(a.bits) >= r.names.size())
       return fmt::format("an attribute has text {} of {}", a.bits, r.names.size());
   }
   return {};

@@ -23,13 +23,7 @@ void close_gaps(EventColumns& events, const std::vector<EventIndex>& new_index) 
   std::size_t kept = 0;
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (new_index[i] == kRemoved) continue;
-    events.start_ns[kept] = events.start_ns[i];
-    events.duration_ns[kept] = events.duration_ns[i];
-    events.name[kept] = events.name[i];
-    events.link[kept] = events.link[i];
-    events.device[kept] = events.device[i];
-    events.kind[kept] = events.kind[i];
-    events.flags[kept] = events.flags[i];
+    EventColumns::for_each([&](auto& column) { column[kept] = column[i]; }, events);
     ++kept;
   }
   events.resize(kept);

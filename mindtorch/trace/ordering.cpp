@@ -100,26 +100,10 @@ void order_memory(MemoryColumns& memory) {
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, {}, [&](EventIndex i) { return memory.time_ns[i]; });
   const std::vector<Run> runs = runs_of(order);
-  gather(memory.time_ns, runs);
-  gather(memory.track, runs);
-  gather(memory.address, runs);
-  gather(memory.bytes, runs);
-  gather(memory.device, runs);
-  gather(memory.total_allocated, runs);
-  gather(memory.total_reserved, runs);
+  MemoryColumns::for_each([&](auto& column) { gather(column, runs); }, memory);
 }
 
 }  // namespace
-
-void reserve(EventColumns& columns, std::size_t events) {
-  columns.start_ns.reserve(events);
-  columns.duration_ns.reserve(events);
-  columns.name.reserve(events);
-  columns.link.reserve(events);
-  columns.device.reserve(events);
-  columns.kind.reserve(events);
-  columns.flags.reserve(events);
-}
 
 std::vector<EventIndex> order_events(Recording& recording, std::span<const TrackId> track_of_event) {
   EventColumns& events = recording.events;
@@ -128,13 +112,7 @@ std::vector<EventIndex> order_events(Recording& recording, std::span<const Track
   const std::vector<Run> runs = runs_of(order);
   if (runs.size() <= 1) return {};
 
-  gather(events.start_ns, runs);
-  gather(events.duration_ns, runs);
-  gather(events.name, runs);
-  gather(events.link, runs);
-  gather(events.device, runs);
-  gather(events.kind, runs);
-  gather(events.flags, runs);
+  EventColumns::for_each([&](auto& column) { gather(column, runs); }, events);
   gather(recording.inputs, runs);
   gather(recording.attributes, runs);
   gather(recording.stacks.of_event, runs);
@@ -177,5 +155,20 @@ void order_rows(SideTable<T>& table, SameEvent same) {
 template void order_rows(SideTable<std::int64_t>&, SameEvent);
 template void order_rows(SideTable<Attribute>&, SameEvent);
 template void order_rows(SideTable<StackId>&, SameEvent);
+
+void order_side_rows(Recording& recording) {
+  order_rows(recording.inputs, SameEvent::kLastRow);
+  order_rows(recording.stacks.of_event, SameEvent::kLastRow);
+  order_rows(recording.attributes, SameEvent::kJoinedRows);
+}
+
+std::vector<TrackId> track_column(const Recording& recording) {
+  std::vector<TrackId> column(recording.events.size());
+  for (TrackId id = 0; id < recording.tracks.size(); ++id) {
+    const Track& track = recording.tracks[id];
+    std::fill_n(column.begin() + track.first_event, track.event_count, id);
+  }
+  return column;
+}
 
 }  // namespace mindtorch::trace

@@ -1,5 +1,5 @@
-// Helpers for code that makes a Recording: they reserve memory for its rows, and sort rows into the order that its invariants require. Rows
-// that are in order are not moved.
+// Helpers for code that makes a Recording: they sort its rows into the order that its invariants require. Rows that are in order are not
+// moved.
 #pragma once
 
 #include <span>
@@ -9,11 +9,8 @@
 
 namespace mindtorch::trace {
 
-// Reserves memory for so many events in every column.
-void reserve(EventColumns& columns, std::size_t events);
-
 // Groups events by track and sorts each track by start, longer first, else as they came. Sets first_event and event_count of the tracks and
-// renumbers the side tables, whose rows may lie in any order: order_rows() is still to be called. Returns the new index of each event,
+// renumbers the side tables, whose rows may lie in any order: order_side_rows() is still to be called. Returns the new index of each event,
 // empty if none moved. O(n) if each track's events came in order.
 std::vector<EventIndex> order_events(Recording& recording, std::span<const TrackId> track_of_event);
 
@@ -26,5 +23,11 @@ enum class SameEvent { kLastRow, kJoinedRows, kSeparateRows };
 // Sorts the rows of a side table by event; those of one event stay in the order they came.
 template <class T>
 void order_rows(SideTable<T>& table, SameEvent same);
+
+// Sorts the rows of all side tables by event. Of several inputs or stacks of one event the last one is kept; its attributes are joined.
+void order_side_rows(Recording& recording);
+
+// Returns the track of each event, as first_event and event_count of the tracks have it.
+std::vector<TrackId> track_column(const Recording& recording);
 
 }  // namespace mindtorch::trace

@@ -20,14 +20,14 @@ constexpr std::uint64_t kMaxOrdinal = std::uint64_t{1} << 48;
 enum class LinkCode : std::uint8_t { kPlain = 0, kByKind = 1 };
 using LastLinks = std::array<std::uint64_t, 256>;
 
-// What one event, or one memory event, takes in all columns together. A piece of a few bytes can hold kMaxPieceEvents of them, as a column
-// of equal values is stored as one.
-struct EventRoom {
-  std::array<char, 32> columns;
-};
-struct MemoryEventRoom {
-  std::array<char, 48> columns;
-};
+// Every column has its own code below, so for_each() cannot serve.
+static_assert(EventColumns::field_count() == 7 && MemoryColumns::field_count() == 7, "a new column must be packed and unpacked here");
+
+// Counts the memory for `rows` rows. A piece of a few bytes can hold kMaxPieceEvents of them, as a column of equal values is stored as one.
+template <class AnyColumns>
+void count_rows(ByteReader& in, std::size_t rows) {
+  in.room_for<char>(rows * AnyColumns::row_bytes());
+}
 
 bool durations_fit(std::span<const std::int64_t> starts, std::span<const std::int64_t> durations, TimeUnit unit) {
   const std::int64_t least = unit == TimeUnit::kTicks ? kStillOpen : 0;
@@ -42,15 +42,13 @@ bool durations_fit(std::span<const std::int64_t> starts, std::span<const std::in
 void check(const Piece& piece, KnownIds known) {
   const std::size_t n = piece.size();
   const auto refuse = [](std::string_view what) { throw_error<InvalidArgument>("trace.save", "a piece {}", what); };
-  const auto same = [n](auto... sizes) { return ((sizes == n) && ...); };
-  if (!same(piece.duration.size(), piece.name.size(), piece.link.size(), piece.device.size(), piece.kind.size(), piece.flags.size())) {
-    refuse("has columns of different length");
-  }
+  const EventFields<ConstSpan>& events = piece.events;
+  events.for_each([&](const auto& column) { column.size() == n ? void() : refuse("has columns of different length"); }, events);
   if (n > kMaxPieceEvents) refuse("has too many events");
   if (piece.first_ordinal >= kMaxOrdinal) refuse("starts at an impossible ordinal");
-  if (n > 0 && std::ranges::max(piece.name) >= known.names) refuse("has a name that was not added");
-  if (n > 0 && static_cast<int>(std::ranges::max(piece.kind)) >= kEventKinds) refuse("has an event of unknown kind");
-  if (!durations_fit(piece.start, piece.duration, piece.unit)) refuse("has an event that ends before it starts");
+  if (n > 0 && std::ranges::max(events.name) >= known.names) refuse("has a name that was not added");
+  if (n > 0 && static_cast<int>(std::ranges::max(events.kind)) >= kEventKinds) refuse("has an event of unknown kind");
+  if (!durations_fit(events.start_ns, events.duration_ns, piece.unit)) refuse("has an event that ends before it starts");
 }
 
 template <class T>
@@ -78,19 +76,33 @@ PieceExtent decode_extent(ByteReader& in) {
   return {track, first_ordinal + in.number_below(kMaxPieceEvents + 1, "the number of events")};
 }
 
+Piece make_piece(const Recording& recording, TrackId track, std::uint64_t first_ordinal, std::size_t first, std::size_t last) {
+  Piece piece{.track = track,
+              .first_ordinal = first_ordinal,
+              .unit = TimeUnit::kNanoseconds,
+              .events = {},
+              .first_event = static_cast<EventIndex>(first),
+              .inputs = {recording.inputs, first, last},
+              .attributes = {recording.attributes, first, last},
+              .stacks = {recording.stacks.of_event, first, last}};
+  EventColumns::for_each([&](auto& rows, const auto& column) { rows = std::span(column).subspan(first, last - first); }, piece.events,
+                         recording.events);
+  return piece;
+}
+
 void PieceCodec::encode(const Piece& piece, KnownIds known, ByteWriter& out) {
   check(piece, known);
   out.number(piece.track);
   out.number(piece.first_ordinal);
   encode_unit(piece.unit, out);
   out.number(piece.size());
-  columns_.encode(piece.kind, out);
-  columns_.encode(piece.flags, out);
-  columns_.encode_devices(piece.device, out);
-  columns_.encode(piece.name, out);
+  columns_.encode(piece.events.kind, out);
+  columns_.encode(piece.events.flags, out);
+  columns_.encode_devices(piece.events.device, out);
+  columns_.encode(piece.events.name, out);
   encode_links(piece, out);
-  columns_.encode_deltas(piece.start, out);
-  columns_.encode(piece.duration, out);
+  columns_.encode_deltas(piece.events.start_ns, out);
+  columns_.encode(piece.events.duration_ns, out);
   encode_rows(piece.inputs, piece.first_event, piece.size(), known, columns_, out);
   encode_rows(piece.attributes, piece.first_event, piece.size(), known, columns_, out);
   encode_rows(piece.stacks, piece.first_event, piece.size(), known, columns_, out);
@@ -101,15 +113,15 @@ void PieceCodec::encode_links(const Piece& piece, ByteWriter& out) {
   bool ambiguous = false;  // the one difference whose code wraps to that of "none"
   std::vector<std::int64_t> codes(piece.size());
   for (std::size_t i = 0; i < codes.size(); ++i) {
-    const std::uint64_t link = piece.link[i];
+    const std::uint64_t link = piece.events.link[i];
     if (link == 0) continue;
-    std::uint64_t& before = last[static_cast<std::uint8_t>(piece.kind[i])];
+    std::uint64_t& before = last[static_cast<std::uint8_t>(piece.events.kind[i])];
     codes[i] = static_cast<std::int64_t>(zigzag(static_cast<std::int64_t>(link - before)) + 1);
     ambiguous |= codes[i] == 0;
     before = link;
   }
   out.u8(static_cast<std::uint8_t>(ambiguous ? LinkCode::kPlain : LinkCode::kByKind));
-  ambiguous ? columns_.encode(piece.link, out) : out.column(codes);
+  ambiguous ? columns_.encode(piece.events.link, out) : out.column(codes);
 }
 
 PieceRows PieceCodec::decode(ByteReader& in, PieceContext context, Recording& into) {
@@ -122,7 +134,7 @@ PieceRows PieceCodec::decode(ByteReader& in, PieceContext context, Recording& in
 
   const std::size_t inputs = into.inputs.events.size(), attributes = into.attributes.events.size(),
                     stacks = into.stacks.of_event.events.size();
-  in.room_for<EventRoom>(rows.rows);
+  count_rows<EventColumns>(in, rows.rows);
   try {
     into.events.resize(rows.first_row + rows.rows);
     decode_columns(in, rows, context.newer_minor, into);
@@ -187,7 +199,7 @@ void PieceCodec::encode_memory(const MemoryColumns& memory, std::size_t first, s
 void PieceCodec::decode_memory(ByteReader& in, Recording& into) {
   const std::size_t first = into.memory.size();
   const std::size_t count = in.number_below(kMaxPieceEvents + 1, "the number of memory events");
-  in.room_for<MemoryEventRoom>(count);
+  count_rows<MemoryColumns>(in, count);
   try {
     into.memory.resize(first + count);
     decode_memory_columns(in, first, count, into);

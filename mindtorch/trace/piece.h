@@ -22,25 +22,26 @@ inline constexpr std::int64_t kStillOpen = -1;
 // The largest number of events in a piece, which a reader must be able to handle.
 inline constexpr std::size_t kMaxPieceEvents = std::size_t{1} << 20;
 
-// A view; columns are of equal length.
+template <class T>
+using ConstSpan = std::span<const T>;
+
+// A view of some events, whose columns are of equal length. Starts are in order; ticks are unsigned numbers of the same bits. The duration
+// is kStillOpen if the event has no end yet (kTicks).
 struct Piece {
   TrackId track = 0;
   std::uint64_t first_ordinal = 0;  // position of the first event in its track, counted over the whole recording
   TimeUnit unit = TimeUnit::kNanoseconds;
-  std::span<const std::int64_t> start;     // in order; ticks are unsigned numbers of the same bits
-  std::span<const std::int64_t> duration;  // kStillOpen if it has no end yet (kTicks)
-  std::span<const NameId> name;
-  std::span<const std::uint64_t> link;
-  std::span<const Device> device;
-  std::span<const EventKind> kind;
-  std::span<const std::uint8_t> flags;
+  EventFields<ConstSpan> events;
   EventIndex first_event = 0;  // side rows count from here: a row of event k belongs to event k - first_event of the piece
   SideRows<std::int64_t> inputs;
   SideRows<Attribute> attributes;
   SideRows<StackId> stacks;
 
-  std::size_t size() const { return start.size(); }
+  std::size_t size() const { return events.start_ns.size(); }
 };
+
+// Events [first, last) of a recording, which lie on one track, with their side rows. Their times are nanoseconds.
+Piece make_piece(const Recording& recording, TrackId track, std::uint64_t first_ordinal, std::size_t first, std::size_t last);
 
 // The position of a piece that was read: rows [first_row, first_row + rows) of the columns.
 struct PieceRows {

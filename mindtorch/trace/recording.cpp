@@ -6,26 +6,6 @@
 
 namespace mindtorch::trace {
 
-void EventColumns::resize(std::size_t n) {
-  start_ns.resize(n);
-  duration_ns.resize(n);
-  name.resize(n);
-  link.resize(n);
-  device.resize(n);
-  kind.resize(n);
-  flags.resize(n);
-}
-
-void MemoryColumns::resize(std::size_t n) {
-  time_ns.resize(n);
-  track.resize(n);
-  address.resize(n);
-  bytes.resize(n);
-  device.resize(n);
-  total_allocated.resize(n);
-  total_reserved.resize(n);
-}
-
 TrackId Recording::track_of(EventIndex event) const {
   // The last track that starts at or before the event; an empty track starts where the next one does, so it is never the last.
   const auto after =

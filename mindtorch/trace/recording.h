@@ -1,7 +1,7 @@
 // Recording: everything that one session recorded, in columns. It is the central data type of the library: record makes it, analyze reads
 // it, and export writes it.
 //
-// Invariants (check_invariants() tests them; RecordingBuilder establishes them):
+// Invariants (check_invariants() in invariants.h tests them; RecordingBuilder establishes them):
 //  - events are grouped by track in the order of `tracks`; inside a track by start, longer first when starts are equal;
 //  - times are nanoseconds since clock.base_unix_ns; end = start + duration >= start;
 //  - names[0] is "", every NameId is in range; side tables are sorted by event;
@@ -44,19 +44,103 @@ struct UninitializedAllocator : std::allocator<T> {
 template <class T>
 using Column = std::vector<T, UninitializedAllocator<T>>;
 
-struct MINDTORCH_EXPORT EventColumns {
-  Column<std::int64_t> start_ns;
-  Column<std::int64_t> duration_ns;
-  Column<NameId> name;
-  Column<std::uint64_t> link;
-  Column<Device> device;  // where the op's tensors live, or the device of the activity
-  Column<EventKind> kind;
-  Column<std::uint8_t> flags;
+// The fields of an event. `Of<T>` holds one field: a column of all events, the value of one event, a pointer or a span. Code that treats
+// all fields alike uses for_each(), so that a new field is listed here only.
+template <template <class> class Of>
+struct EventFields {
+  Of<std::int64_t> start_ns{};
+  Of<std::int64_t> duration_ns{};
+  Of<NameId> name{};
+  Of<std::uint64_t> link{};
+  Of<Device> device{};  // where the op's tensors live, or the device of the activity
+  Of<EventKind> kind{};
+  Of<std::uint8_t> flags{};
 
-  std::size_t size() const { return start_ns.size(); }
-  void resize(std::size_t n);
+  // Calls visit(a.start_ns, b.start_ns, ...), visit(a.duration_ns, b.duration_ns, ...) and so on for the fields of a, b, ...
+  template <class Visit, class... Fields>
+  static constexpr void for_each(Visit&& visit, Fields&&... of) {
+    visit(of.start_ns...);
+    visit(of.duration_ns...);
+    visit(of.name...);
+    visit(of.link...);
+    visit(of.device...);
+    visit(of.kind...);
+    visit(of.flags...);
+  }
+  friend bool operator==(const EventFields&, const EventFields&) = default;
+};
+
+// The fields of an allocation (bytes > 0) or of a free (bytes < 0), as EventFields are those of an event.
+template <template <class> class Of>
+struct MemoryFields {
+  Of<std::int64_t> time_ns{};
+  Of<TrackId> track{};
+  Of<std::uint64_t> address{};
+  Of<std::int64_t> bytes{};
+  Of<Device> device{};
+  Of<std::int64_t> total_allocated{};  // after this event, on this device
+  Of<std::int64_t> total_reserved{};
+
+  template <class Visit, class... Fields>
+  static constexpr void for_each(Visit&& visit, Fields&&... of) {
+    visit(of.time_ns...);
+    visit(of.track...);
+    visit(of.address...);
+    visit(of.bytes...);
+    visit(of.device...);
+    visit(of.total_allocated...);
+    visit(of.total_reserved...);
+  }
+  friend bool operator==(const MemoryFields&, const MemoryFields&) = default;
+};
+
+// One column for each of the fields, all of the same length.
+template <template <template <class> class> class Fields>
+struct Columns : Fields<Column> {
+  using Row = Fields<std::type_identity_t>;
+
+  std::size_t size() const {
+    std::size_t size = 0;
+    this->for_each([&](const auto& column) { size = column.size(); }, *this);
+    return size;
+  }
+  void resize(std::size_t n) {
+    this->for_each([&](auto& column) { column.resize(n); }, *this);
+  }
+  void reserve(std::size_t n) {
+    this->for_each([&](auto& column) { column.reserve(n); }, *this);
+  }
+  void set(std::size_t i, const Row& row) {
+    this->for_each([&](auto& column, const auto& value) { column[i] = value; }, *this, row);
+  }
+  void push_back(const Row& row) {
+    this->for_each([](auto& column, const auto& value) { column.push_back(value); }, *this, row);
+  }
+  void append(const Columns& next) {
+    this->for_each([](auto& column, const auto& more) { column.insert(column.end(), more.begin(), more.end()); }, *this, next);
+  }
+  static constexpr std::size_t field_count() {
+    std::size_t count = 0;
+    Row::for_each([&](const auto&) { ++count; }, Row{});
+    return count;
+  }
+  // Memory that one row takes in all columns together.
+  static constexpr std::size_t row_bytes() {
+    std::size_t bytes = 0;
+    Row::for_each([&](const auto& value) { bytes += sizeof(value); }, Row{});
+    return bytes;
+  }
+  friend bool operator==(const Columns&, const Columns&) = default;
+};
+
+struct EventColumns : Columns<EventFields> {
   std::int64_t end_ns(EventIndex i) const { return start_ns[i] + duration_ns[i]; }
   friend bool operator==(const EventColumns&, const EventColumns&) = default;
+};
+
+// In order of time.
+struct MemoryColumns : Columns<MemoryFields> {
+  friend bool operator==(const MemoryColumns&, const MemoryColumns&) = default;
 };
 
 // Values that only some events have: values of events[k] are values[offsets[k] .. offsets[k+1]).
@@ -81,28 +165,13 @@ struct Stacks {
   std::vector<Frame> frames;
   std::vector<std::uint32_t> offsets{0};  // stack s is frame_ids[offsets[s] .. offsets[s+1])
   std::vector<std::uint32_t> frame_ids;
-  SideTable<StackId> of_event;  // one value a row
+  SideTable<StackId> of_event;  // one value per row
 
   std::size_t size() const { return offsets.size() - 1; }
   std::span<const std::uint32_t> frames_of(StackId stack) const {
     return {frame_ids.data() + offsets[stack], frame_ids.data() + offsets[stack + 1]};
   }
   friend bool operator==(const Stacks&, const Stacks&) = default;
-};
-
-// Allocations (bytes > 0) and frees (bytes < 0), in order of time.
-struct MINDTORCH_EXPORT MemoryColumns {
-  Column<std::int64_t> time_ns;
-  Column<TrackId> track;
-  Column<std::uint64_t> address;
-  Column<std::int64_t> bytes;
-  Column<Device> device;
-  Column<std::int64_t> total_allocated;  // after this event, on this device
-  Column<std::int64_t> total_reserved;
-
-  std::size_t size() const { return time_ns.size(); }
-  void resize(std::size_t n);
-  friend bool operator==(const MemoryColumns&, const MemoryColumns&) = default;
 };
 
 // The purpose that the host gave to the memory at an address, from this time on.
@@ -169,25 +238,18 @@ struct MINDTORCH_EXPORT Recording {
   std::vector<StepMark> steps;
   ClockInfo clock;
   RecordedOptions options;
+  std::vector<DeviceProperties> devices;
   std::map<std::string, std::string> metadata;  // key -> JSON text, always valid JSON
   std::vector<Loss> losses;
   std::string trace_id;
 
   std::string_view name(EventIndex event) const { return names[events.name[event]]; }
-  // The track an event lies on. O(log tracks).
+  // Returns the track an event lies on. O(log tracks).
   TrackId track_of(EventIndex event) const;
-  // Number of the step a time belongs to (0 before the first mark).
+  // Returns the number of the step a time belongs to (0 before the first mark).
   std::int64_t step_at(std::int64_t time_ns) const;
   friend bool operator==(const Recording&, const Recording&) = default;
 };
-
-// Returns an empty string if all invariants hold, and otherwise a sentence that describes the first violation.
-MINDTORCH_EXPORT std::string check_invariants(const Recording& recording);
-
-// Appends the events of `next` (same process, later session) to `into`: names, tracks, side tables and times are mapped. Both must keep the
-// invariants; the result does. Where both have a value the metadata of `next` wins, losses add up, baselines and trace_id stay those of
-// `into`. Throws InvalidArgument if the result would have too many events or times out of range; `into` may then be half changed.
-MINDTORCH_EXPORT void append(Recording& into, const Recording& next);
 
 template <class T>
 void SideTable<T>::add(EventIndex event, std::span<const T> row) {

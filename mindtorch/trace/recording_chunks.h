@@ -1,4 +1,4 @@
-// The chunks of a recording file besides pieces of events: how each is packed and unpacked.
+// The chunks of a recording file besides pieces of events and the summary: how each is packed and unpacked.
 #pragma once
 
 #include <cstdint>
@@ -57,9 +57,5 @@ void encode_steps(std::span<const StepMark> steps, ByteWriter& out);
 void decode_steps(ByteReader& in, Recording& into);
 void encode_patches(std::span<const PatchedEnd> patches, ByteWriter& out);
 std::vector<PatchedEnd> decode_patches(ByteReader& in);
-
-// Options, metadata, losses, memory baselines, clock and trace id of a recording.
-void encode_summary(const Recording& recording, ByteWriter& out);
-void decode_summary(ByteReader& in, Recording& into);
 
 }  // namespace mindtorch::trace

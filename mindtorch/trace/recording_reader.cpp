@@ -6,6 +6,8 @@
 
 #include "mindtorch/base/error.h"
 #include "mindtorch/trace/ordering.h"
+#include "mindtorch/trace/summary_chunk.h"
+#include "mindtorch/trace/text.h"
 
 namespace mindtorch::trace {
 
@@ -22,6 +24,7 @@ LoadResult RecordingReader::read() {
     if (!ended_) complete_clock(last_ns);
   }
   if (result_.damage) count_damage();
+  if (chunks_.minor() == 0) number_steps();
   put_in_order();
   return std::move(result_);
 }
@@ -56,7 +59,7 @@ void RecordingReader::take(const Chunk& chunk) {
     case kTagsChunk: take_timed(in, recording_.memory_tags, ticked_tags_, [&] { decode_tags(in, recording_); }); break;
     case kStepsChunk: take_timed(in, recording_.steps, ticked_steps_, [&] { decode_steps(in, recording_); }); break;
     case kPatchesChunk: std::ranges::copy(decode_patches(in), std::back_inserter(patches_)); break;
-    case kSummaryChunk: decode_summary(in, recording_); break;
+    case kSummaryChunk: decode_summary(in, recording_, chunks_.minor()); break;
     case kEndChunk: ended_ = true; break;
     default:
       if (!chunks_.newer_minor()) throw Malformed("it is of unknown type");
@@ -189,6 +192,13 @@ void RecordingReader::count_damage() {
   for (const auto& [track, events] : told) lost += events - std::min(events, read[track]);
   // If the file does not contain the number, at least the broken or missing chunk is lost.
   recording_.losses.push_back({LossReason::kDamagedFile, std::max<std::uint64_t>(lost, 1), path_, *result_.damage});
+}
+
+// In format 1.0 only the name of a step event tells its number.
+void RecordingReader::number_steps() {
+  EventColumns& events = recording_.events;
+  for (EventIndex i = 0; i < events.size(); ++i)
+    if (events.kind[i] == EventKind::kStep) events.link[i] = step_link_in_name(recording_.name(i));
 }
 
 void RecordingReader::put_in_order() {

@@ -44,6 +44,7 @@ class RecordingReader {
   void complete_clock(std::int64_t last_ns);
   void look_behind_damage(std::map<TrackId, std::uint64_t>& told);
   void count_damage();
+  void number_steps();
   void put_in_order();
 
   std::string path_;

@@ -6,6 +6,7 @@
 
 #include "mindtorch/base/error.h"
 #include "mindtorch/base/text.h"
+#include "mindtorch/trace/summary_chunk.h"
 
 namespace mindtorch::trace {
 namespace {

@@ -1,8 +1,12 @@
 // The chunk that describes how a recording was made: options, metadata, losses, baselines, clocks.
+#include "mindtorch/trace/summary_chunk.h"
+
+#include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "mindtorch/base/text.h"
-#include "mindtorch/trace/recording_chunks.h"
 
 namespace mindtorch::trace {
 namespace {
@@ -99,6 +103,35 @@ std::vector<MemoryBaseline> decode_baselines(ByteReader& in) {
   return baselines;
 }
 
+void encode_device_properties(const std::vector<DeviceProperties>& devices, ByteWriter& out) {
+  out.number(devices.size());
+  for (const DeviceProperties& properties : devices) {
+    encode_device(properties.device, out);
+    out.text(properties.name);
+    out.number(properties.numbers.size());
+    for (const auto& [key, value] : properties.numbers) {
+      out.text(key);
+      out.signed_number(value);
+    }
+  }
+}
+
+std::vector<DeviceProperties> decode_device_properties(ByteReader& in) {
+  std::vector<DeviceProperties> devices;
+  for (std::size_t n = in.count(); n > 0; --n) {
+    in.room_for<DeviceProperties>(1);
+    DeviceProperties& properties = devices.emplace_back();
+    properties.device = decode_device(in);
+    properties.name = in.text();
+    for (std::size_t numbers = in.count(); numbers > 0; --numbers) {
+      in.room_for<DeviceProperty>(1);
+      std::string key(in.text());
+      properties.numbers.push_back({std::move(key), in.signed_number()});
+    }
+  }
+  return devices;
+}
+
 std::map<std::string, std::string> decode_metadata(ByteReader& in) {
   std::map<std::string, std::string> metadata;
   for (std::size_t n = in.count(); n > 0; --n) {
@@ -129,15 +162,18 @@ void encode_summary(const Recording& recording, ByteWriter& out) {
     out.signed_number(baseline.allocated);
     out.signed_number(baseline.reserved);
   }
+  encode_device_properties(recording.devices, out);
 }
 
-void decode_summary(ByteReader& in, Recording& into) {
+void decode_summary(ByteReader& in, Recording& into, std::uint8_t minor) {
   RecordedOptions options = decode_options(in);
   ClockInfo clock = decode_clock_info(in);
   std::string trace_id(in.text());
   auto metadata = decode_metadata(in);
   std::vector<Loss> losses = decode_losses(in);
-  into.memory_baselines = decode_baselines(in);
+  std::vector<MemoryBaseline> baselines = decode_baselines(in);
+  into.devices = minor == 0 ? std::vector<DeviceProperties>() : decode_device_properties(in);
+  into.memory_baselines = std::move(baselines);
   into.options = std::move(options);
   into.clock = std::move(clock);
   into.trace_id = std::move(trace_id);

@@ -1,4 +1,4 @@
-// Devices, kinds of events and losses as text.
+// Devices, kinds of events, steps and losses as text.
 #include "mindtorch/trace/text.h"
 
 #include <algorithm>
@@ -46,6 +46,21 @@ ScalarType scalar_type_of_name(std::string_view name) {
     if (!name.empty() && scalar_type_name(static_cast<ScalarType>(type)) == name) return static_cast<ScalarType>(type);
   }
   return ScalarType::kOther;
+}
+
+std::string step_name(std::int64_t step) { return fmt::format("{}{}", kStepPrefix, step); }
+
+std::optional<std::int64_t> step_in_name(std::string_view name) {
+  if (!name.starts_with(kStepPrefix)) return std::nullopt;
+  std::int64_t step = 0;
+  const char* const last = name.data() + name.size();
+  const auto [end, error] = std::from_chars(name.data() + kStepPrefix.size(), last, step);
+  return error == std::errc() && end == last ? std::optional(step) : std::nullopt;
+}
+
+std::uint64_t step_link_in_name(std::string_view name) {
+  const std::optional<std::int64_t> step = step_in_name(name);
+  return step && *step >= 0 ? make_step_link(*step) : 0;
 }
 
 std::string loss_json(const Loss& loss) {

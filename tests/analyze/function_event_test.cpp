@@ -18,7 +18,7 @@ struct Recorded {
     r.options = {
         .shapes = true, .stacks = true, .memory = true, .flops = true, .activities = {trace::DeviceType::kCpu, trace::DeviceType::kNpu}};
     r.memory_baselines = {{{}, 50, 50}, {kNpu0, 500, 900}};
-    step = maker.op("ProfilerStep#3", 1000, 9000, trace::EventKind::kStep);
+    step = maker.step(3, 1000, 9000);
     op = maker.add({.name = "aten::mm",
                     .start_ns = 2000,
                     .duration_ns = 3000,

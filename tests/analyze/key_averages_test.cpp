@@ -40,8 +40,8 @@ TEST(KeyAverages, RowsComeInTheOrderOfTheirFirstEventOverAllThreads) {
 
 TEST(KeyAverages, StepsAreOneRowAndScopesAreAnnotations) {
   Maker maker;
-  maker.op("ProfilerStep#4", 0, 100, trace::EventKind::kStep);
-  maker.op("ProfilerStep#5", 100, 100, trace::EventKind::kStep);
+  maker.step(4, 0, 100);
+  maker.step(5, 100, 100);
   maker.scope("forward", 10, 20);
   maker.op("forward", 110, 20);  // an op of the same name is another row
   const KeyAverages averages = averages_of(maker);

@@ -8,6 +8,7 @@
 
 #include "mindtorch/trace/builder.h"
 #include "mindtorch/trace/inputs.h"
+#include "mindtorch/trace/text.h"
 
 namespace mindtorch::analyze {
 
@@ -23,6 +24,9 @@ class Maker {
   Id op(std::string_view name, std::int64_t start, std::int64_t duration, trace::EventKind kind = trace::EventKind::kOp,
         std::uint64_t link = 0) {
     return add({.name = name, .kind = kind, .track = thread_, .start_ns = start, .duration_ns = duration, .link = link});
+  }
+  Id step(std::int64_t number, std::int64_t start, std::int64_t duration) {
+    return op(trace::step_name(number), start, duration, trace::EventKind::kStep, trace::make_step_link(number));
   }
   Id scope(std::string_view name, std::int64_t start, std::int64_t duration) { return op(name, start, duration, trace::EventKind::kScope); }
   Id launch(std::int64_t start, std::int64_t duration, std::uint64_t correlation) {

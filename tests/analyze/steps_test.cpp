@@ -14,8 +14,8 @@ using testing::IsEmpty;
 
 TEST(Steps, AreTheStepEventsWithWhatStartsInThem) {
   Maker maker;
-  maker.op("ProfilerStep#12", 200, 100, trace::EventKind::kStep);
-  maker.op("ProfilerStep#11", 100, 100, trace::EventKind::kStep);
+  maker.step(12, 200, 100);
+  maker.step(11, 100, 100);
   maker.op("before", 50, 10);
   maker.op("a", 110, 10);
   maker.launch(112, 2, 1);
@@ -25,6 +25,16 @@ TEST(Steps, AreTheStepEventsWithWhatStartsInThem) {
   maker.builder().add_step(130, 99);
   const trace::Recording recording = maker.finish();
   EXPECT_THAT(steps(Analysis(recording)), ElementsAre(Step{11, 100, 100, 2, 40}, Step{12, 200, 100, 1, 0}));
+}
+
+TEST(Steps, HaveTheirNumberFromTheirFieldAndElseFromTheMarks) {
+  Maker maker;
+  maker.add(
+      {.name = "ProfilerStep#3", .kind = trace::EventKind::kStep, .start_ns = 0, .duration_ns = 10, .link = trace::make_step_link(7)});
+  maker.add({.name = "epoch #4", .kind = trace::EventKind::kStep, .start_ns = 20, .duration_ns = 10});
+  maker.builder().add_step(15, 8);
+  const trace::Recording recording = maker.finish();
+  EXPECT_THAT(steps(Analysis(recording)), ElementsAre(Step{7, 0, 10, 0, 0}, Step{8, 20, 10, 0, 0}));
 }
 
 TEST(Steps, AreTheTimesBetweenMarksWhereThereAreNoEvents) {
@@ -49,8 +59,8 @@ TEST(Steps, AMarkWithTheNumberOfTheStepBeforeItBeginsNoOther) {
 
 TEST(Steps, AStepThatHadNotEndedIsLeftOutIfTheRecordingNamesIt) {
   Maker maker;
-  maker.op("ProfilerStep#1", 100, 100, trace::EventKind::kStep);
-  maker.op("ProfilerStep#2", 200, 700, trace::EventKind::kStep);
+  maker.step(1, 100, 100);
+  maker.step(2, 200, 700);
   trace::Recording recording = maker.finish();
   recording.metadata[std::string(kOpenStepKey)] = "2";
   EXPECT_THAT(steps(Analysis(recording)), ElementsAre(Step{1, 100, 100, 0, 0}));

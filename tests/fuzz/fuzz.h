@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "mindtorch/trace/invariants.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::fuzz {

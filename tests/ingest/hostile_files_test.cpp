@@ -13,6 +13,7 @@
 #include "mindtorch/ingest/chrome/chrome_reader.h"
 #include "mindtorch/ingest/recording_file.h"
 #include "mindtorch/trace/file.h"
+#include "mindtorch/trace/invariants.h"
 #include "tests/support/sample_recordings.h"
 #include "tests/support/temporary_folder.h"
 

@@ -10,6 +10,7 @@
 #include "mindtorch/base/file.h"
 #include "mindtorch/trace/builder.h"
 #include "mindtorch/trace/file.h"
+#include "mindtorch/trace/invariants.h"
 #include "tests/support/random_recording.h"
 #include "tests/support/temporary_folder.h"
 
@@ -204,6 +205,7 @@ TEST(File, OtherFilesAndNewerVersionsAreRefused) {
   EXPECT_THROW(load_recording_bytes("{\"traceEvents\": []}", "test"), InvalidArgument);
   std::string newer = bytes_of(Recording{});
   newer[8] = 2;
+  newer[9] = 0;
   try {
     load_recording_bytes(newer, "some/path");
     FAIL();

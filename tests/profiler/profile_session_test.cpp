@@ -11,6 +11,7 @@
 #include "mindtorch/base/error.h"
 #include "mindtorch/profiler/profile.h"
 #include "mindtorch/profiler/record_function.h"
+#include "mindtorch/trace/invariants.h"
 #include "tests/profiler/names_of.h"
 
 namespace mindtorch::profiler {

@@ -3,6 +3,7 @@
 
 #include "mindtorch/profiler/job_metadata.h"
 #include "mindtorch/profiler/profile.h"
+#include "mindtorch/trace/invariants.h"
 #include "tests/profiler/profile_fixture.h"
 
 namespace mindtorch::profiler {

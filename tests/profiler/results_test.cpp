@@ -10,6 +10,7 @@
 #include "mindtorch/base/error.h"
 #include "mindtorch/trace/builder.h"
 #include "mindtorch/trace/file.h"
+#include "mindtorch/trace/invariants.h"
 #include "tests/support/temporary_folder.h"
 
 namespace mindtorch::profiler {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "mindtorch/ingest/recording_file.h"
+#include "mindtorch/trace/invariants.h"
 #include "tests/record/recorded.h"
 
 namespace mindtorch::record {
@@ -133,12 +134,13 @@ TEST_F(DeviceMappingTest, WhatCannotBeLinkedIsCounted) {
 
 TEST_F(DeviceMappingTest, WhatSourcesKnowAboutTheirDevicesIsOneList) {
   FakeSource other(clock_);
-  source_.batch_.device_properties = {R"({"id":0})", R"({"id":1})"};
-  other.batch_.device_properties = {R"({"id":2})"};
+  const auto npu = [](std::uint8_t index) { return trace::DeviceProperties{{DeviceType::kNpu, index}, "npu", {{"cores", index}}}; };
+  source_.batch_.devices = {npu(0), npu(1)};
+  other.batch_.devices = {npu(2)};
   SessionOptions options = watched();
   options.sources.push_back(&other);
   auto session = started(options);
-  EXPECT_EQ(stopped(*session).metadata["deviceProperties"], R"([{"id":0},{"id":1},{"id":2}])");
+  EXPECT_THAT(stopped(*session).devices, ElementsAre(npu(0), npu(1), npu(2)));
 }
 
 TEST_F(DeviceMappingTest, ASourceThatCannotStartIsReportedAndTheHostIsRecordedAllTheSame) {
@@ -162,7 +164,8 @@ TEST_F(DeviceMappingTest, ASpillingSessionWritesDeviceRecordsToo) {
   SessionOptions options = watched();
   const std::string path = testing::TempDir() + "mindtorch_device_spill.mtrec";
   options.budget = {.policy = Budget::Policy::kSpill, .bytes = std::int64_t{2} << 20, .spill_path = path};
-  source_.batch_.device_properties = {R"({"id":0})"};
+  const std::vector<trace::DeviceProperties> devices = {{{DeviceType::kNpu, 0}, "npu", {{"totalGlobalMem", 4096}}}};
+  source_.batch_.devices = devices;
   auto session = started(options);
   for (std::uint64_t i = 1; i <= 3000; ++i) {
     OpScope op(intern("aten::mm"));
@@ -178,7 +181,7 @@ TEST_F(DeviceMappingTest, ASpillingSessionWritesDeviceRecordsToo) {
   EXPECT_EQ(counts["aten::mm"], 3000);
   EXPECT_EQ(counts["aclrtLaunchKernel"], 3000);
   EXPECT_EQ(counts["kernel"], 3000);
-  EXPECT_EQ(loaded.recording.metadata.at("deviceProperties"), R"([{"id":0}])");
+  EXPECT_EQ(loaded.recording.devices, devices);
 }
 
 TEST_F(DeviceMappingTest, AClockWithoutSamplesIsAnErrorThatNamesIt) {

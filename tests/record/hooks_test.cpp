@@ -63,20 +63,20 @@ TEST_F(HooksTest, StacksAreCapturedForOpsAndScopesAndResolvedOnceEach) {
   EXPECT_THAT(stacks.calls_, ElementsAre("begins", "resolved"));
 }
 
-TEST_F(HooksTest, ANumberedScopeHasItsNumberInItsNameAndNeedsNoNameOfItsOwn) {
-  const NameId prefix = intern("numbered scope #");
+TEST_F(HooksTest, AStepHasItsNumberAsAFieldAndIsNamedAfterIt) {
+  const NameId named = intern("step #");
   const std::size_t names_before = name_count();
   auto session = started();
-  for (std::uint64_t i = 0; i < 3; ++i) NamedScope::numbered(prefix, i, trace::EventKind::kStep).close();
-  { NamedScope plain(prefix, trace::EventKind::kStep); }
+  for (std::int64_t step = 0; step < 3; ++step) NamedScope::step(step).close();
+  { NamedScope plain(named, trace::EventKind::kStep); }
   const trace::Recording recording = stopped(*session);
-  EXPECT_THAT(event_names(recording), ElementsAre("numbered scope #0", "numbered scope #1", "numbered scope #2", "numbered scope #"))
+  EXPECT_THAT(event_names(recording), ElementsAre("ProfilerStep#0", "ProfilerStep#1", "ProfilerStep#2", "step #"))
       << "a name is only a name, whatever it ends in";
   for (trace::EventIndex i = 0; i < 4; ++i) {
-    EXPECT_EQ(recording.events.link[i], 0u);
+    EXPECT_EQ(trace::step_of(recording.events.link[i]), i < 3 ? std::int64_t{i} : -1);
     EXPECT_EQ(recording.events.flags[i], 0u);
   }
-  EXPECT_EQ(name_count(), names_before);
+  EXPECT_EQ(name_count(), names_before) << "steps must not fill the table of names";
 }
 
 TEST_F(HooksTest, ASlotIsItsOwnersForAsLongAsTheSessionLastsWhateverItWants) {

@@ -10,6 +10,7 @@
 
 #include "mindtorch/record/hooks.h"
 #include "mindtorch/record/session.h"
+#include "mindtorch/trace/invariants.h"
 
 namespace mindtorch::record {
 

@@ -15,6 +15,7 @@
 #include "mindtorch/record/input_writer.h"
 #include "mindtorch/record/log_storage.h"
 #include "mindtorch/trace/inputs.h"
+#include "mindtorch/trace/invariants.h"
 #include "tests/record/recorded.h"
 
 namespace mindtorch::record {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "mindtorch/record/input_writer.h"
+#include "mindtorch/trace/invariants.h"
 #include "tests/record/recorded.h"
 
 namespace mindtorch::record {

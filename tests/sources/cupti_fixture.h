@@ -15,6 +15,7 @@
 #include "mindtorch/record/hooks.h"
 #include "mindtorch/record/session.h"
 #include "mindtorch/sources/cupti/cupti_source.h"
+#include "mindtorch/trace/invariants.h"
 #include "tests/doubles/cupti/cupti_double.h"
 
 namespace mindtorch::sources {

@@ -9,6 +9,7 @@
 #include "mindtorch/record/hooks.h"
 #include "mindtorch/record/session.h"
 #include "mindtorch/sources/cupti/api_names.h"
+#include "mindtorch/trace/invariants.h"
 #include "tests/doubles/cupti/cupti_double.h"
 
 namespace mindtorch::sources::cupti {
@@ -90,7 +91,10 @@ TEST_F(CuptiSourceTest, NamesKernelsReadablyAndKeepsHowTheyWereLaunched) {
   EXPECT_EQ(attributes["grid"], "[4, 2, 1]");
   EXPECT_EQ(attributes["block"], "[128, 1, 1]");
   EXPECT_EQ(recording.metadata.at("cupti_version"), "130001");
-  EXPECT_THAT(recording.metadata.at("deviceProperties"), HasSubstr("GPU of the tests"));
+  ASSERT_FALSE(recording.devices.empty());
+  EXPECT_EQ(recording.devices[0].device, (trace::Device{trace::DeviceType::kCuda, 0}));
+  EXPECT_THAT(recording.devices[0].name, HasSubstr("GPU of the tests"));
+  EXPECT_EQ(recording.devices[0].numbers[0].key, "totalGlobalMem");
 }
 
 TEST_F(CuptiSourceTest, SaysOfCopiesAndSetsWhatTheyMoved) {

@@ -145,8 +145,10 @@ TEST(ReferenceSource, TellsWhatItsDevicesAre) {
   device::Powered on({.devices = 2, .memory_bytes = 8192});
   ReferenceSource source;
   start(source);
-  EXPECT_THAT(source.stop().device_properties, testing::ElementsAre(R"({"id":0,"name":"reference NPU","totalGlobalMem":8192})",
-                                                                    R"({"id":1,"name":"reference NPU","totalGlobalMem":8192})"));
+  const auto npu = [](std::uint8_t index) {
+    return trace::DeviceProperties{{trace::DeviceType::kNpu, index}, "reference NPU", {{"totalGlobalMem", 8192}}};
+  };
+  EXPECT_THAT(source.stop().devices, testing::ElementsAre(npu(0), npu(1)));
 }
 
 TEST(ReferenceSource, GivesEachDeviceAClockWithAtLeastTwoSamples) {

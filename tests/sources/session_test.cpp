@@ -8,6 +8,7 @@
 
 #include "mindtorch/record/hooks.h"
 #include "mindtorch/sources/reference/reference_source.h"
+#include "mindtorch/trace/invariants.h"
 #include "tests/support/powered.h"
 
 namespace mindtorch::sources {

@@ -17,6 +17,7 @@
 #include "mindtorch/ingest/recording_file.h"
 #include "mindtorch/profiler/profiler.h"
 #include "mindtorch/runtime/functions.h"
+#include "mindtorch/trace/invariants.h"
 #include "tests/stress/turns.h"
 
 namespace mindtorch::stress {

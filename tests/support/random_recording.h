@@ -119,6 +119,7 @@ class RandomRecording {
       r.memory_tags.push_back({below(1000), word(), static_cast<MemoryCategory>(below(kMemoryCategories))});
       r.memory_baselines.push_back({device(), below(1 << 30), -below(1 << 30)});
       r.losses.push_back({static_cast<LossReason>(below(kLossReasons)), word(), text(), text()});
+      r.devices.push_back({device(), text(), {{text(), below(1000)}}});
       r.metadata[text()] = "{\"n\": [" + std::to_string(below(100)) + "]}";
       r.clock.domains.push_back({text(), 1e9 / 3, below(1000), word()});
     }

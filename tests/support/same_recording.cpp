@@ -28,9 +28,9 @@ std::string input_text(const Recording& recording, const trace::Input& input) {
 }
 
 std::string attribute_text(const Recording& recording, const trace::Attribute& attribute) {
-  const bool is_text = attribute.type == trace::Attribute::Type::kText || attribute.type == trace::Attribute::Type::kJson;
-  return fmt::format("{}({})={}", recording.names[attribute.key], static_cast<int>(attribute.type),
-                     is_text ? recording.names[static_cast<std::size_t>(attribute.bits)] : fmt::format("{}", attribute.bits));
+  return fmt::format(
+      "{}({})={}", recording.names[attribute.key], static_cast<int>(attribute.type),
+      trace::has_text(attribute) ? recording.names[static_cast<std::size_t>(attribute.bits)] : fmt::format("{}", attribute.bits));
 }
 
 std::string event_text(const Recording& recording, EventIndex i) {
@@ -66,6 +66,10 @@ std::vector<std::string> header_lines(const Recording& recording) {
   const trace::RecordedOptions& options = recording.options;
   lines.push_back(fmt::format("options {}{}{}{}{}", options.shapes, options.stacks, options.memory, options.flops, options.modules));
   for (const trace::DeviceType type : options.activities) lines.push_back(fmt::format("activity {}", trace::device_type_name(type)));
+  for (const trace::DeviceProperties& device : recording.devices) {
+    lines.push_back(fmt::format("device {} '{}'", device_text(device.device), device.name));
+    for (const auto& [key, value] : device.numbers) lines.push_back(fmt::format("{} {}", key, value));
+  }
   for (const auto& [key, json] : recording.metadata) lines.push_back(fmt::format("metadata {} = {}", key, json));
   for (const trace::Loss& loss : recording.losses) {
     lines.push_back(fmt::format("loss {} {} {} {}", trace::loss_reason_name(loss.reason), loss.count, loss.where, loss.detail));

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "mindtorch/trace/builder.h"
+#include "mindtorch/trace/text.h"
 
 namespace mindtorch::tests {
 namespace {
@@ -63,7 +64,7 @@ struct TrainingLoop {
 
   void step(std::int64_t number, std::int64_t at) {
     builder.add_step(at, number);
-    add(fmt::format("ProfilerStep#{}", number), EventKind::kStep, main, at, 90000);
+    add(trace::step_name(number), EventKind::kStep, main, at, 90000, trace::make_step_link(number));
     add("forward", EventKind::kScope, main, at + 1000, 30000);
     linear = add("aten::linear", EventKind::kOp, main, at + 2000, 20000, trace::make_sequence_link(10 * number));
     add("aten::addmm", EventKind::kOp, main, at + 4000, 15000, trace::make_sequence_link(10 * number));
@@ -198,8 +199,12 @@ trace::Recording device_recording(DeviceType type) {
   for (std::int64_t step = 2; step < 5; ++step) {
     const std::int64_t at = 10000 + (step - 2) * 100000;
     builder.add_step(at, step);
-    builder.add_event(
-        {.name = fmt::format("ProfilerStep#{}", step), .kind = EventKind::kStep, .track = host, .start_ns = at, .duration_ns = 95000});
+    builder.add_event({.name = trace::step_name(step),
+                       .kind = EventKind::kStep,
+                       .track = host,
+                       .start_ns = at,
+                       .duration_ns = 95000,
+                       .link = trace::make_step_link(step)});
     const auto op = [&](std::string_view name, std::int64_t start, std::int64_t duration) {
       builder.add_event({.name = name,
                          .kind = EventKind::kOp,
@@ -222,6 +227,8 @@ trace::Recording device_recording(DeviceType type) {
     launched("Memset (Device)", EventKind::kMemset, compute, at + 61000, 10000, 700);
   }
   builder.recording().options.activities = {DeviceType::kCpu, type};
+  builder.recording().devices = {{{trace::DeviceType::kNpu, 0}, "NPU \"A\"", {{"totalGlobalMem", 1 << 20}, {"computeMajor", 9}}},
+                                 {{trace::DeviceType::kNpu, 1}, "NPU B", {}}};
   builder.recording().metadata["distributedInfo"] = R"({"backend": "hccl", "rank": 0, "world_size": 1})";
   builder.recording().clock.domains.push_back({"device:0", 1e9, 350, 12});
   return builder.finish();

@@ -1,9 +1,12 @@
 // append(): two sessions of one process become one recording.
+#include "mindtorch/trace/append.h"
+
 #include <gtest/gtest.h>
 
 #include "mindtorch/base/error.h"
 #include "mindtorch/trace/builder.h"
 #include "mindtorch/trace/inputs.h"
+#include "mindtorch/trace/invariants.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::trace {
@@ -72,6 +75,15 @@ TEST(Append, SummariesAddUp) {
   EXPECT_EQ(into.metadata["who"], "5000");
   EXPECT_EQ(into.options.activities.size(), 1u);
   EXPECT_EQ(into.memory_baselines[0].allocated, 1000);
+}
+
+TEST(Append, ADeviceIsListedOnce) {
+  Recording into = session(1000, {"mul"}, 2), next = session(5000, {"mul"}, 2);
+  into.devices = {{{DeviceType::kNpu, 0}, "first", {}}};
+  next.devices = {{{DeviceType::kNpu, 0}, "again", {}}, {{DeviceType::kNpu, 1}, "second", {{"totalGlobalMem", 5}}}};
+  append(into, next);
+  EXPECT_EQ(into.devices, (std::vector<DeviceProperties>{into.devices[0], next.devices[1]}));
+  EXPECT_EQ(into.devices[0].name, "first");
 }
 
 TEST(Append, ARecycledThreadIdIsAnotherTrack) {

@@ -7,6 +7,7 @@
 
 #include "mindtorch/base/error.h"
 #include "mindtorch/trace/inputs.h"
+#include "mindtorch/trace/invariants.h"
 
 namespace mindtorch::trace {
 namespace {

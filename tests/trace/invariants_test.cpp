@@ -1,4 +1,6 @@
 // check_invariants() finds each way a Recording can be broken.
+#include "mindtorch/trace/invariants.h"
+
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "mindtorch/trace/builder.h"
+#include "mindtorch/trace/invariants.h"
 
 namespace mindtorch::trace {
 namespace {

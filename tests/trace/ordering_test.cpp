@@ -37,6 +37,12 @@ TEST(Ordering, EventsMoveToTheirTrackAndTakeTheirRowsAlong) {
   EXPECT_EQ(recording.inputs.find(1)[0], 50);
 }
 
+TEST(Ordering, TheTrackColumnIsWhatTheTracksSay) {
+  Recording recording = with_starts({5, 4, 3}, 3);
+  order_events(recording, std::array<TrackId, 3>{2, 0, 2});
+  EXPECT_EQ(track_column(recording), (std::vector<TrackId>{0, 2, 2}));
+}
+
 TEST(Ordering, RowsInAnyOrderFollowTheirEventsAndStayApart) {
   Recording recording = with_starts({5, 4, 3}, 2);
   for (const auto& [event, value] : {std::pair{2u, 1}, {0u, 2}, {2u, 3}, {1u, 4}}) {

@@ -7,6 +7,7 @@
 
 #include "mindtorch/base/error.h"
 #include "mindtorch/trace/inputs.h"
+#include "mindtorch/trace/invariants.h"
 #include "tests/support/random_recording.h"
 
 namespace mindtorch::trace {
@@ -14,16 +15,7 @@ namespace {
 
 Piece whole_track(const Recording& r, TrackId t) {
   const Track& track = r.tracks[t];
-  const auto rows = [&](const auto& column) { return std::span(column).subspan(track.first_event, track.event_count); };
-  return {.track = t,
-          .first_ordinal = 0,
-          .start = rows(r.events.start_ns),
-          .duration = rows(r.events.duration_ns),
-          .name = rows(r.events.name),
-          .link = rows(r.events.link),
-          .device = rows(r.events.device),
-          .kind = rows(r.events.kind),
-          .flags = rows(r.events.flags)};
+  return make_piece(r, t, 0, track.first_event, track.first_event + track.event_count);
 }
 
 // The recording without events: what a reader has when the first piece comes.
@@ -45,11 +37,7 @@ class PieceTest : public ::testing::Test {
       if (r.tracks.size() == 1) return r;
     }
   }
-  PieceTest() : recording_(one_track(1)), piece_(whole_track(recording_, 0)), known_{recording_.names.size(), recording_.stacks.size()} {
-    piece_.inputs = recording_.inputs;
-    piece_.attributes = recording_.attributes;
-    piece_.stacks = recording_.stacks.of_event;
-  }
+  PieceTest() : recording_(one_track(1)), piece_(whole_track(recording_, 0)), known_{recording_.names.size(), recording_.stacks.size()} {}
   PieceRows decode(std::span<const char> bytes, Recording& into, PieceContext context = {}) {
     ByteReader in(bytes);
     return codec_.decode(in, context, into);
@@ -149,7 +137,7 @@ TEST_F(PieceTest, RandomBytesNeverBreakTheRecording) {
 TEST_F(PieceTest, LinksOfAnyPatternComeBack) {
   std::vector<std::uint64_t> links(piece_.size());
   const auto round_trip = [&] {
-    piece_.link = links;
+    piece_.events.link = links;
     out_.clear();
     codec_.encode(piece_, known_, out_);
     Recording into = without_events(recording_);
@@ -170,7 +158,7 @@ TEST_F(PieceTest, LinksOfAnyPatternComeBack) {
 
 TEST_F(PieceTest, KindsOfANewerMinorVersionAreReadAsScopes) {
   std::vector<EventKind> kinds(piece_.size(), EventKind::kOp);
-  piece_.kind = kinds;
+  piece_.events.kind = kinds;
   codec_.encode(piece_, known_, out_);
   std::vector<char> bytes(out_.bytes().begin(), out_.bytes().end());
   // {track, ordinal, unit, count} take a byte each; then the smallest kind, zigzag.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "mindtorch/trace/summary_chunk.h"
 #include "tests/support/random_recording.h"
 
 namespace mindtorch::trace {
@@ -57,7 +58,7 @@ TEST(RecordingChunks, AreReadWholeOrNotAtAll) {
       },
       decode_steps);
   expect_all_or_nothing(
-      {}, [&](ByteWriter& out) { encode_summary(r, out); }, decode_summary);
+      {}, [&](ByteWriter& out) { encode_summary(r, out); }, [](ByteReader& in, Recording& into) { decode_summary(in, into); });
 }
 
 TEST(RecordingChunks, ClocksAndPatchesComeBack) {
@@ -108,7 +109,7 @@ TEST(RecordingChunks, ThatHoldImpossibleValuesAreMalformed) {
   Recording broken;
   broken.metadata["key"] = "not JSON";
   expect_malformed(
-      r, [&](ByteWriter& out) { encode_summary(broken, out); }, decode_summary);
+      r, [&](ByteWriter& out) { encode_summary(broken, out); }, [](ByteReader& in, Recording& into) { decode_summary(in, into); });
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "mindtorch/base/file.h"
 #include "mindtorch/trace/file.h"
+#include "mindtorch/trace/invariants.h"
 #include "tests/support/random_recording.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/trace/memory_file.h"
@@ -49,6 +50,20 @@ TEST(RecordingReader, OfANewerMinorVersionWhatIsUnknownIsSkipped) {
   EXPECT_EQ(newer.recording, recording);
 }
 
+TEST(RecordingReader, InTheFirstFormatTheNumberOfAStepIsInItsName) {
+  RecordingBuilder builder;
+  const TrackId thread = builder.add_thread(1);
+  for (const char* name : {"ProfilerStep#7", "epoch"}) builder.add_event({.name = name, .kind = EventKind::kStep, .track = thread});
+  Chunks chunks = saved(builder.finish());
+  for (auto& [type, payload] : chunks)
+    if (type == kSummaryChunk) payload.pop_back();  // the number of devices
+  const LoadResult old = RecordingReader(file_of(chunks, 0), "test").read();
+  EXPECT_FALSE(old.damage.has_value()) << *old.damage;
+  EXPECT_EQ(step_of(old.recording.events.link[0]), 7);
+  EXPECT_EQ(step_of(old.recording.events.link[1]), -1);
+  EXPECT_EQ(RecordingReader(file_of(saved(old.recording)), "test").read().recording, old.recording);
+}
+
 TEST(RecordingReader, InOurOwnVersionWhatIsUnknownIsDamage) {
   Chunks chunks = saved(random_recording(31, 10));
   chunks.insert(chunks.begin() + 2, {make_chunk_type("NEW "), "whatever"});
@@ -86,24 +101,14 @@ TEST(RecordingReader, HostileTicksNeverOverflow) {
       };
       add(kTrackChunk, [](ByteWriter& out) { encode_track(0, {}, out); });
       add(kClockChunk, [&](ByteWriter& out) { encode_clock({tick0, -kFarthestNs, rate, INT64_MAX}, out); });
-      std::vector<std::int64_t> start, duration;
-      for (const std::int64_t s : extremes) {
-        for (const std::int64_t d : {std::int64_t{-1}, std::int64_t{0}, std::int64_t{INT64_MAX}}) start.push_back(s), duration.push_back(d);
+      Recording rows;
+      for (const std::int64_t start : extremes) {
+        for (const std::int64_t duration : {std::int64_t{-1}, std::int64_t{0}, std::int64_t{INT64_MAX}})
+          rows.events.push_back({.start_ns = start, .duration_ns = duration});
       }
-      const std::size_t n = start.size();
-      const std::vector<NameId> name(n);
-      const std::vector<std::uint64_t> link(n);
-      const std::vector<Device> device(n);
-      const std::vector<EventKind> kind(n);
-      const std::vector<std::uint8_t> flags(n);
-      const Piece piece{.unit = TimeUnit::kTicks,
-                        .start = start,
-                        .duration = duration,
-                        .name = name,
-                        .link = link,
-                        .device = device,
-                        .kind = kind,
-                        .flags = flags};
+      const std::size_t n = rows.events.size();
+      Piece piece = make_piece(rows, 0, 0, 0, n);
+      piece.unit = TimeUnit::kTicks;
       add(kEventsChunk, [&](ByteWriter& out) { PieceCodec().encode(piece, {1, 0}, out); });
       add(kPatchesChunk, [&](ByteWriter& out) { encode_patches(std::vector<PatchedEnd>{{0, 3, UINT64_MAX, 0}, {0, 6, 0, 0}}, out); });
       const Recording r = RecordingReader(file_of(chunks), "test").read().recording;

@@ -44,8 +44,28 @@ TEST(Recording, ResizeKeepsAllColumnsOfOneLength) {
   Recording recording;
   recording.events.resize(3);
   recording.memory.resize(2);
-  EXPECT_EQ(recording.events.flags.size(), 3u);
-  EXPECT_EQ(recording.memory.total_reserved.size(), 2u);
+  EventColumns::for_each([](const auto& column) { EXPECT_EQ(column.size(), 3u); }, recording.events);
+  MemoryColumns::for_each([](const auto& column) { EXPECT_EQ(column.size(), 2u); }, recording.memory);
+}
+
+TEST(Recording, RowsAreAddedSetAndAppendedInAllColumns) {
+  const EventColumns::Row first{
+      .start_ns = 1, .duration_ns = 2, .name = 3, .link = 4, .device = {DeviceType::kNpu, 5}, .kind = EventKind::kKernel, .flags = kAsync};
+  EventColumns one, two;
+  one.push_back(first);
+  two.resize(1);
+  two.set(0, first);
+  EXPECT_EQ(one, two);
+  one.append(two);
+  ASSERT_EQ(one.size(), 2u);
+  EventColumns::for_each([](const auto& column, const auto& value) { EXPECT_TRUE(column[0] == value && column[1] == value); }, one, first);
+}
+
+TEST(Recording, ForEachVisitsEveryField) {
+  EXPECT_EQ(EventColumns::field_count(), 7u);
+  EXPECT_EQ(MemoryColumns::field_count(), 7u);
+  EXPECT_EQ(EventColumns::row_bytes(), 32u) << "a column that for_each() does not visit is not counted";
+  EXPECT_EQ(MemoryColumns::row_bytes(), 46u);
 }
 
 }  // namespace

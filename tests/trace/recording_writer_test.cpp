@@ -11,46 +11,25 @@
 #include "mindtorch/base/error.h"
 #include "mindtorch/base/file.h"
 #include "mindtorch/ingest/recording_file.h"
+#include "mindtorch/trace/invariants.h"
 #include "tests/support/temporary_folder.h"
 
 namespace mindtorch::trace {
 namespace {
 
 // Events of one segment of a thread's log, in ticks.
-struct Segment {
-  std::vector<std::int64_t> start, duration;
-  std::vector<NameId> name;
-  std::vector<std::uint64_t> link;
-  std::vector<Device> device;
-  std::vector<EventKind> kind;
-  std::vector<std::uint8_t> flags;
-  SideTable<std::int64_t> inputs;
-  SideTable<Attribute> attributes;
-  SideTable<StackId> stacks;
-
+struct Segment : Recording {
   void add(std::int64_t start_tick, std::int64_t ticks, NameId name_id = 1) {
-    start.push_back(start_tick);
-    duration.push_back(ticks);
-    name.push_back(name_id);
-    link.push_back(0);
-    device.emplace_back();
-    kind.push_back(EventKind::kOp);
-    flags.push_back(0);
+    events.push_back({.start_ns = start_tick, .duration_ns = ticks, .name = name_id});
   }
   Piece piece(TrackId track, std::uint64_t first_ordinal, TimeUnit unit = TimeUnit::kTicks) const {
-    return {.track = track,
-            .first_ordinal = first_ordinal,
-            .unit = unit,
-            .start = start,
-            .duration = duration,
-            .name = name,
-            .link = link,
-            .device = device,
-            .kind = kind,
-            .flags = flags,
-            .inputs = inputs,
-            .attributes = attributes,
-            .stacks = stacks};
+    Piece piece = make_piece(*this, track, first_ordinal, 0, events.size());
+    piece.unit = unit;
+    // Also the rows of events that do not exist.
+    piece.inputs = inputs;
+    piece.attributes = attributes;
+    piece.stacks = stacks.of_event;
+    return piece;
   }
 };
 
@@ -234,13 +213,13 @@ TEST_F(RecordingWriterTest, SideDataStaysWithItsEvent) {
   for (int i = 0; i < 4; ++i) segment.add(1000 + i, 1);
   segment.inputs.add(2, std::vector<std::int64_t>{0});
   segment.attributes.add(1, std::vector<Attribute>{{1, Attribute::Type::kText, 1}});
-  segment.stacks.add(3, std::vector<StackId>{0});
+  segment.stacks.of_event.add(3, std::vector<StackId>{0});
   writer_->add_piece(segment.piece(1, 0));
   stacks.frames.push_back({1, 0, 6});
   stacks.frame_ids.push_back(1);
   stacks.offsets.push_back(2);
   writer_->add_stacks(stacks);
-  segment.stacks.values[0] = 1;
+  segment.stacks.of_event.values[0] = 1;
   writer_->add_piece(segment.piece(0, 0));
   writer_->finish();
   const Recording r = loaded().recording;
@@ -299,13 +278,15 @@ TEST_F(RecordingWriterTest, WhatAReaderCouldNotReadIsRefused) {
     change(broken);
     EXPECT_THROW(writer_->add_piece(broken.piece(0, 0)), InvalidArgument);
   };
-  refused([](Segment& s) { s.name[0] = 2; });
-  refused([](Segment& s) { s.duration[0] = -2; });
-  refused([](Segment& s) { s.flags.clear(); });
-  refused([](Segment& s) { s.kind[0] = static_cast<EventKind>(99); });
+  refused([](Segment& s) { s.events.name[0] = 2; });
+  refused([](Segment& s) { s.events.duration_ns[0] = -2; });
+  Piece uneven = segment.piece(0, 0);
+  uneven.events.flags = {};
+  EXPECT_THROW(writer_->add_piece(uneven), InvalidArgument) << "columns of different length";
+  refused([](Segment& s) { s.events.kind[0] = static_cast<EventKind>(99); });
   refused([](Segment& s) { s.inputs.add(1, std::vector<std::int64_t>{0}); });
   refused([](Segment& s) { s.inputs.add(0, std::vector<std::int64_t>{7}); });
-  refused([](Segment& s) { s.stacks.add(0, std::vector<StackId>{0}); });
+  refused([](Segment& s) { s.stacks.of_event.add(0, std::vector<StackId>{0}); });
   refused([](Segment& s) { s.attributes.add(0, std::vector<Attribute>{{2, Attribute::Type::kInt, 0}}); });
   Recording summary;
   summary.metadata["key"] = "{";
@@ -320,7 +301,7 @@ TEST_F(RecordingWriterTest, AFullDiskIsAnIoErrorAndTheCallMayBeRepeated) {
   Segment segment;
   std::uint32_t state = 1;
   for (int i = 0; i < 20'000; ++i) segment.add((state = state * 1664525 + 1013904223) >> 4, 1);
-  std::ranges::sort(segment.start);
+  std::ranges::sort(segment.events.start_ns);
   writer_->add_piece(segment.piece(0, 0));
   const std::uint64_t good = writer_->bytes_written();
 

@@ -23,6 +23,19 @@ TEST(TraceText, ALossAsJsonIsEscaped) {
   EXPECT_EQ(loss_json({LossReason::kBudget, 3, "thread \"1\"", ""}), R"({"reason":"budget","count":3,"where":"thread \"1\"","detail":""})");
 }
 
+TEST(TraceText, AStepsNameTellsItsNumberAndNothingElseDoes) {
+  EXPECT_EQ(step_name(0), "ProfilerStep#0");
+  for (const std::int64_t step : {std::int64_t{0}, std::int64_t{7}, std::int64_t{INT64_MAX}}) {
+    EXPECT_EQ(step_in_name(step_name(step)), step);
+    EXPECT_EQ(step_of(step_link_in_name(step_name(step))), step);
+  }
+  for (const char* name : {"", "ProfilerStep#", "ProfilerStep#1x", "ProfilerStep#99999999999999999999", "Optimizer.step#1", "#3"}) {
+    EXPECT_EQ(step_in_name(name), std::nullopt) << name;
+    EXPECT_EQ(step_link_in_name(name), 0u) << name;
+  }
+  EXPECT_EQ(step_link_in_name("ProfilerStep#-4"), 0u);
+}
+
 TEST(TraceText, NamesOfKindsAndScalarTypesLeadBackToThem) {
   for (int k = 0; k < kEventKinds; ++k) {
     EXPECT_EQ(event_kind_of_name(event_kind_name(static_cast<EventKind>(k))), static_cast<EventKind>(k));

@@ -15,6 +15,7 @@
 #include "mindtorch/bridges/torch/operators.h"
 #include "mindtorch/bridges/torch/thread_numbers.h"
 #include "mindtorch/record/hooks.h"
+#include "mindtorch/trace/text.h"
 
 #if !defined(NDEBUG)
 #error "at::RecordFunction has one member more without NDEBUG than it has in torch's binaries"
@@ -33,7 +34,8 @@ EventKind kind_of(const at::RecordFunction& fn, const OpName& name) {
   }
 }
 
-std::uint64_t link_of(const at::RecordFunction& fn) {
+std::uint64_t link_of(const at::RecordFunction& fn, EventKind kind) {
+  if (kind == EventKind::kStep) return trace::step_link_in_name(fn.name());
   const std::uint64_t forward = fn.forwardThreadId();
   return trace::make_sequence_link(fn.seqNr(), forward == 0 ? 0 : thread_number_of(forward));
 }
@@ -95,13 +97,14 @@ bool is_on_stack(const at::RecordFunction& fn) {
   const OpName name = name_of(thread, fn);
   std::unique_ptr<FreeScope> free_scope;
   record::Slot* slot = nullptr;
+  const EventKind kind = kind_of(fn, name);
   if (is_on_stack(fn) && !thread.open_ops.is_full()) {
-    slot = record::open_slot(thread.state, name.id, kind_of(fn, name), 0, record::Device{}, link_of(fn), record::Ends::kInCall);
+    slot = record::open_slot(thread.state, name.id, kind, 0, record::Device{}, link_of(fn, kind), record::Ends::kInCall);
     if (slot != nullptr) thread.open_ops.push(&fn, slot);
   } else {
-    free_scope = std::make_unique<FreeScope>(name.id, kind_of(fn, name));
+    free_scope = std::make_unique<FreeScope>(name.id, kind);
     slot = free_scope->scope.slot();
-    if (slot != nullptr) record::set_slot_link(*slot, link_of(fn));
+    if (slot != nullptr) record::set_slot_link(*slot, link_of(fn, kind));
   }
   if (slot == nullptr) return nullptr;
   link_evaluation(thread, fn, name, slot);

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "mindtorch/record/names.h"
+#include "mindtorch/trace/text.h"
 
 namespace mindtorch::torch_bridge {
 namespace {
@@ -39,7 +40,7 @@ OpName OpNameCache::of_text(const char* name) noexcept {
     const record::NameId id = record::intern_cached(text);
     known = {
         record::name_text(id).c_str(),
-        {id, text.starts_with("autograd::engine::evaluate_function: "), text.starts_with("ProfilerStep#"), text.starts_with("aten::")}};
+        {id, text.starts_with("autograd::engine::evaluate_function: "), text.starts_with(trace::kStepPrefix), text.starts_with("aten::")}};
   }
   return known.name;
 }

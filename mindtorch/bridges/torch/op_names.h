@@ -12,7 +12,7 @@ namespace mindtorch::torch_bridge {
 struct OpName {
   record::NameId id = 0;
   bool is_evaluation = false;  // autograd::engine::evaluate_function: ...
-  bool is_step = false;        // ProfilerStep#...
+  bool is_step = false;        // a step of torch's profiler: its name tells its number
   bool is_aten = false;        // aten::..., called through its schema: never with keyword values of the caller's
 };
 

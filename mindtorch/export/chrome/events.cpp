@@ -107,7 +107,7 @@ void EventsWriter::write_arguments(JsonCursor& cursor, TrackId track, EventIndex
     cursor.next_key<argument::kCorrelation>().number(events.link[event]);
   } else {
     cursor.first_key<argument::kExternalId>().number(index + 1).next_key<argument::kRecordFunctionId>().literal("0");
-    if (const std::int64_t sequence = trace::sequence_of(events.link[event]); sequence >= 0) {
+    if (const std::int64_t sequence = trace::sequence_of(events.link[event]); sequence >= 0 && trace::has_sequence(kind)) {
       cursor.next_key<argument::kSequence>().number(sequence);
       cursor.next_key<argument::kForwardThread>().number(std::uint64_t{trace::forward_thread_of(events.link[event])});
     }

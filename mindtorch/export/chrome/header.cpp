@@ -34,20 +34,23 @@ std::int64_t floor_to(std::int64_t value, std::int64_t step) {
   return value - (rest < 0 ? rest + step : rest);
 }
 
+template <class Items, class Format>
+std::string list_text(const Items& items, Format format) {
+  std::string text = "[";
+  for (const auto& item : items) {
+    if (text.size() > 1) text += ',';
+    text += format(item);
+  }
+  return text + ']';
+}
+
 // Builds our own object and the objects in it.
 class ObjectText {
  public:
   template <class Items, class Format>
   void list(std::string_view key, const Items& items, Format format) {
     begin(key);
-    text_ += '[';
-    bool first = true;
-    for (const auto& item : items) {
-      if (!first) text_ += ',';
-      first = false;
-      text_ += format(item);
-    }
-    text_ += ']';
+    text_ += list_text(items, format);
   }
   // `value` is a number, a boolean or JSON text.
   template <class Value>
@@ -60,7 +63,8 @@ class ObjectText {
  private:
   void begin(std::string_view key) {
     text_ += text_.size() > 1 ? "," : "";
-    fmt::format_to(std::back_inserter(text_), "\"{}\":", key);
+    text_ += json_quoted(key);
+    text_ += ':';
   }
   std::string text_ = "{";
 };
@@ -91,14 +95,24 @@ std::string row_json(const Row& row, const Layout& layout, const trace::Recordin
   return json.finish();
 }
 
+// The object that torch writes for a device.
+std::string device_json(const trace::DeviceProperties& properties) {
+  ObjectText json;
+  json.value(key::device::kId, properties.device.index);
+  json.value(key::device::kName, json_quoted(properties.name));
+  for (const auto& [name, value] : properties.numbers) json.value(name, value);
+  return json.finish();
+}
+
 std::string own_header(const trace::Recording& recording, const Layout& layout, bool devices_known) {
   ObjectText json;
   json.value(own::kVersion, own::kCurrentVersion);
   json.value(own::kTimelineZero, recording.clock.base_unix_ns);
   json.value(own::kWindow, fmt::format("[{},{}]", recording.clock.start_ns, recording.clock.end_ns));
   json.value(own::kDevicesKnown, devices_known);
-  json.list(own::kActivities, recording.options.activities,
-            [](trace::DeviceType type) { return fmt::format("{}", static_cast<int>(type)); });
+  const auto type_number = [](trace::DeviceType type) { return fmt::format("{}", static_cast<int>(type)); };
+  json.list(own::kActivities, recording.options.activities, type_number);
+  json.list(own::kDeviceTypes, recording.devices, [&](const trace::DeviceProperties& each) { return type_number(each.device.type); });
   json.list(own::kLosses, recording.losses, trace::loss_json);
   json.list(own::kClocks, recording.clock.domains, clock_json);
   json.list(own::kRows, layout.rows, [&](const Row& row) { return row_json(row, layout, recording); });
@@ -137,14 +151,11 @@ std::int64_t base_time_ns(const trace::Recording& recording) {
 std::string header_text(const trace::Recording& recording, const Layout& layout, bool devices_known) {
   Header header;
   const auto& metadata = recording.metadata;
-  const auto value_of = [&](std::string_view key, std::string_view otherwise) {
-    const auto at = metadata.find(std::string(key));
-    return at != metadata.end() && is_json(at->second) ? at->second : std::string(otherwise);
-  };
   header.line(key::kSchemaVersion, "1");
   // Before anything else that could hold the word "rank".
-  if (metadata.contains(kDistributedInfo)) header.line(kDistributedInfo, spaced_json(value_of(kDistributedInfo, "{}")));
-  header.line(key::kDeviceProperties, value_of(key::kDeviceProperties, "[]"));
+  if (const auto info = metadata.find(kDistributedInfo); info != metadata.end())
+    header.line(kDistributedInfo, is_json(info->second) ? spaced_json(info->second) : "{}");
+  header.line(key::kDeviceProperties, list_text(recording.devices, device_json));
   header.line(key::kTraceId, json_quoted(recording.trace_id));
   const trace::RecordedOptions& options = recording.options;
   const std::array<std::pair<std::string_view, bool>, 5> flags = {{{key::kRecordShapes, options.shapes},
@@ -156,7 +167,7 @@ std::string header_text(const trace::Recording& recording, const Layout& layout,
     if (on) header.line(name, "1");
   }
   for (const auto& [name, json] : metadata) {
-    if (name == kDistributedInfo || name == key::kDeviceProperties) continue;
+    if (name == kDistributedInfo) continue;
     const bool is_taken = trace::chrome_format::is_reserved_key(name);
     header.line(is_taken ? std::string(key::kMetadataPrefix) + name : name, is_json(json) ? json : json_quoted(json));
   }

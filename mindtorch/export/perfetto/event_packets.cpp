@@ -77,9 +77,9 @@ void EventPackets::append_arrows(Sequence& sequence, EventIndex event) const {
 void EventPackets::append_arguments(Sequence& sequence, EventIndex event) {
   const trace::EventColumns& events = recording_.events;
   const EventKind kind = events.kind[event];
-  if (trace::is_launch_kind(kind) || trace::is_device_kind(kind)) {
+  if (trace::has_correlation(kind)) {
     sequence.annotate(kCorrelation, "correlation", static_cast<std::int64_t>(events.link[event]));
-  } else if (const std::int64_t number = trace::sequence_of(events.link[event]); number >= 0) {
+  } else if (const std::int64_t number = trace::sequence_of(events.link[event]); number >= 0 && trace::has_sequence(kind)) {
     sequence.annotate(kSequence, "Sequence number", number);
     if (const auto thread = trace::forward_thread_of(events.link[event]))
       sequence.annotate(kForwardThread, "Fwd thread id", std::int64_t{thread});

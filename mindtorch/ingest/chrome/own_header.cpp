@@ -81,7 +81,6 @@ std::string json_string_text(std::string_view token) {
 }
 
 std::optional<OwnHeader> read_own_header(std::string_view json, trace::Recording& recording, trace::MemoryBudget& budget) {
-  constexpr std::uint64_t kParserBytes = 16;  // for each byte of text
   budget.take(kParserBytes * json.size());
   simdjson::dom::parser parser;
   element top;
@@ -93,8 +92,11 @@ std::optional<OwnHeader> read_own_header(std::string_view json, trace::Recording
   recording.clock.start_ns = integer(top[own::kWindow].at(0));
   recording.clock.end_ns = integer(top[own::kWindow].at(1));
   const auto read = [&](std::string_view key, auto& into, auto make) { append_all(top[key], into, budget, make); };
-  read(own::kActivities, recording.options.activities,
-       [](element type) { return static_cast<trace::DeviceType>(integer(simdjson::simdjson_result<element>(element(type)))); });
+  const auto device_type = [](element type) {
+    return static_cast<trace::DeviceType>(integer(simdjson::simdjson_result<element>(element(type))));
+  };
+  read(own::kActivities, recording.options.activities, device_type);
+  read(own::kDeviceTypes, header.device_types, device_type);
   read(own::kLosses, recording.losses, [](element loss) {
     return trace::Loss{loss_reason(text(loss["reason"])), natural(loss["count"]), text(loss["where"]), text(loss["detail"])};
   });

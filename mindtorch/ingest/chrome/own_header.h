@@ -1,6 +1,7 @@
 // Our own object in the header of a Chrome trace, read back.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -12,8 +13,12 @@
 
 namespace mindtorch::ingest::chrome {
 
+// Memory that simdjson's DOM takes for each byte of text.
+inline constexpr std::uint64_t kParserBytes = 16;
+
 struct OwnHeader {
   bool devices_known = false;
+  std::vector<trace::DeviceType> device_types;  // of the devices that the trace lists, in their order
   // Rows of the viewer and the tracks they show; overlap lanes show the track of the row they belong to.
   std::vector<std::pair<RowKey, trace::Track>> rows;
 };

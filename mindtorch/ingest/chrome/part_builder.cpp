@@ -29,7 +29,7 @@ std::optional<std::int64_t> parse_time(std::string_view token) {
 }
 
 std::uint64_t link_of(EventKind kind, const ParsedArguments& arguments) {
-  if (trace::is_launch_kind(kind) || trace::is_device_kind(kind)) return static_cast<std::uint64_t>(arguments.correlation);
+  if (trace::has_correlation(kind)) return static_cast<std::uint64_t>(arguments.correlation);
   constexpr std::int64_t kSequences = std::int64_t{1} << 39;  // that fit into a link
   if (arguments.sequence < 0 || arguments.sequence >= kSequences) return 0;
   return trace::make_sequence_link(arguments.sequence, static_cast<std::uint32_t>(arguments.forward_thread));
@@ -91,9 +91,10 @@ void PartBuilder::add_event(Element& element, const Category& category, std::int
   trace::Recording& recording = part_.recording;
   trace::EventColumns& events = recording.events;
   ParsedArguments& arguments = element.arguments;
-  const std::uint64_t link = link_of(category.meaning.kind, arguments);
+  std::uint64_t link = link_of(category.meaning.kind, arguments);
   EventKind kind = format::implied_kind(category.meaning.kind, recording.names[element.name], link);
   kind = trace::event_kind_of_name(arguments.kind).value_or(kind);
+  if (kind == EventKind::kStep) link = trace::step_link_in_name(recording.names[element.name]);
   part_.saw_npu |= trace::is_launch_kind(kind) && category.meaning.device == DeviceType::kNpu;
   part_.saw_cuda |= trace::is_launch_kind(kind) && category.meaning.device == DeviceType::kCuda;
   trace::Device device = {category.meaning.device, device_index(arguments.device)};
@@ -103,13 +104,8 @@ void PartBuilder::add_event(Element& element, const Category& category, std::int
     flags |= trace::kKnownDevice;
   }
   const auto index = static_cast<EventIndex>(events.size());
-  events.start_ns.push_back(start);
-  events.duration_ns.push_back(duration);
-  events.name.push_back(element.name);
-  events.link.push_back(link);
-  events.device.push_back(device);
-  events.kind.push_back(kind);
-  events.flags.push_back(flags);
+  events.push_back(
+      {.start_ns = start, .duration_ns = duration, .name = element.name, .link = link, .device = device, .kind = kind, .flags = flags});
   part_.row_of_event.push_back(row_of(element, trace::is_device_kind(kind), arguments.stream));
   add_side_data(arguments, index);
 }
@@ -126,14 +122,13 @@ void PartBuilder::add_side_data(ParsedArguments& arguments, EventIndex event) {
 
 void PartBuilder::add_memory(const Element& element, std::int64_t time) {
   const ParsedArguments& arguments = element.arguments;
-  trace::MemoryColumns& memory = part_.recording.memory;
-  memory.time_ns.push_back(time);
-  memory.track.push_back(row_of(element, false, -1));
-  memory.address.push_back(arguments.address);
-  memory.bytes.push_back(arguments.bytes);
-  memory.device.push_back(device_from(arguments.device_type, arguments.device_id));
-  memory.total_allocated.push_back(arguments.total_allocated);
-  memory.total_reserved.push_back(arguments.total_reserved);
+  part_.recording.memory.push_back({.time_ns = time,
+                                    .track = row_of(element, false, -1),
+                                    .address = arguments.address,
+                                    .bytes = arguments.bytes,
+                                    .device = device_from(arguments.device_type, arguments.device_id),
+                                    .total_allocated = arguments.total_allocated,
+                                    .total_reserved = arguments.total_reserved});
 }
 
 void PartBuilder::add_metadata(const Element& element) {

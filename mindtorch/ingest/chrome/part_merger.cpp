@@ -14,11 +14,6 @@ using trace::NameId;
 using trace::Recording;
 
 template <class T>
-void append_column(trace::Column<T>& into, const trace::Column<T>& next) {
-  into.insert(into.end(), next.begin(), next.end());
-}
-
-template <class T>
 void append_table(trace::SideTable<T>& into, const trace::SideTable<T>& next, EventIndex first) {
   for (std::size_t row = 0; row < next.events.size(); ++row) {
     into.add(first + next.events[row], {next.values.data() + next.offsets[row], next.values.data() + next.offsets[row + 1]});
@@ -28,9 +23,7 @@ void append_table(trace::SideTable<T>& into, const trace::SideTable<T>& next, Ev
 // Texts in attributes and inputs are names too.
 void map_side_names(Recording& next, const std::vector<NameId>& names) {
   for (trace::Attribute& attribute : next.attributes.values) {
-    attribute.key = names[attribute.key];
-    const bool is_text = attribute.type == trace::Attribute::Type::kText || attribute.type == trace::Attribute::Type::kJson;
-    if (is_text) attribute.bits = names[static_cast<std::size_t>(attribute.bits)];
+    trace::map_names(attribute, [&](NameId id) { return names[id]; });
   }
   for (std::size_t row = 0; row < next.inputs.events.size(); ++row) {
     trace::map_input_names({next.inputs.values.data() + next.inputs.offsets[row], next.inputs.values.data() + next.inputs.offsets[row + 1]},
@@ -39,25 +32,22 @@ void map_side_names(Recording& next, const std::vector<NameId>& names) {
   for (trace::Frame& frame : next.stacks.frames) frame = {names[frame.file], names[frame.function], frame.line};
 }
 
-void append_events(Recording& into, const Recording& next, const std::vector<NameId>& names) {
-  append_column(into.events.start_ns, next.events.start_ns);
-  append_column(into.events.duration_ns, next.events.duration_ns);
-  append_column(into.events.link, next.events.link);
-  append_column(into.events.device, next.events.device);
-  append_column(into.events.kind, next.events.kind);
-  append_column(into.events.flags, next.events.flags);
-  into.events.name.reserve(into.events.name.size() + next.events.name.size());
-  for (const NameId name : next.events.name) into.events.name.push_back(names[name]);
+// Replaces the ids from row `first` on.
+template <class Id>
+void map_ids(trace::Column<Id>& column, std::size_t first, const std::vector<Id>& new_ids) {
+  for (Id& id : std::span(column).subspan(first)) id = new_ids[id];
+}
+
+void append_events(trace::EventColumns& into, const trace::EventColumns& next, const std::vector<NameId>& names) {
+  const std::size_t first = into.size();
+  into.append(next);
+  map_ids(into.name, first, names);
 }
 
 void append_memory(trace::MemoryColumns& into, const trace::MemoryColumns& next, const std::vector<RowId>& rows) {
-  append_column(into.time_ns, next.time_ns);
-  append_column(into.address, next.address);
-  append_column(into.bytes, next.bytes);
-  append_column(into.device, next.device);
-  append_column(into.total_allocated, next.total_allocated);
-  append_column(into.total_reserved, next.total_reserved);
-  for (const RowId row : next.track) into.track.push_back(rows[row]);
+  const std::size_t first = into.size();
+  into.append(next);
+  map_ids(into.track, first, rows);
 }
 
 // A stack as frames; valid until the next call.
@@ -130,7 +120,7 @@ void PartMerger::append(TracePart&& next) {
   const std::vector<NameId> names = map_names(next.recording);
   const std::vector<RowId> rows = map_rows(next);
   map_side_names(next.recording, names);
-  append_events(whole_.recording, next.recording, names);
+  append_events(whole_.recording.events, next.recording.events, names);
   append_table(whole_.recording.inputs, next.recording.inputs, first);
   append_table(whole_.recording.attributes, next.recording.attributes, first);
   append_stacks(next.recording.stacks, first);

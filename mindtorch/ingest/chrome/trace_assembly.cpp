@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "mindtorch/base/text.h"
+#include "mindtorch/ingest/chrome/device_list.h"
 #include "mindtorch/ingest/chrome/own_header.h"
 #include "mindtorch/ingest/chrome/raw_json.h"
 #include "mindtorch/trace/chrome_format.h"
@@ -63,8 +64,8 @@ class Assembly {
     options.modules = take(key::kWithModules) == "1";
     if (const std::string id = take(key::kTraceId); is_string(id)) recording_.trace_id = json_string_text(id);
     for (const std::string_view name : {key::kSchemaVersion, key::kDisplayTimeUnit, key::kTraceName}) take(name);
-    const auto properties = header.find(std::string(key::kDeviceProperties));
-    if (own_ && properties != header.end() && properties->second == "[]") header.erase(properties);
+    if (const auto list = header.find(std::string(key::kDeviceProperties)); list != header.end() && take_devices(list->second))
+      header.erase(list);
     for (auto& [name, json] : header) recording_.metadata[metadata_name(name)] = is_json(json) ? std::move(json) : json_quoted(json);
   }
 
@@ -78,8 +79,20 @@ class Assembly {
   // --- devices ---
 
   // The category "kernel" does not name a vendor, but the runtime calls do.
+  DeviceType accelerator() const { return part_.saw_npu && !part_.saw_cuda ? DeviceType::kNpu : DeviceType::kCuda; }
+
+  bool take_devices(std::string_view json) {
+    auto devices = read_device_list(json, accelerator(), budget_);
+    if (!devices) return false;
+    recording_.devices = std::move(*devices);
+    if (!own_) return true;
+    for (std::size_t i = 0; i < std::min(recording_.devices.size(), own_->device_types.size()); ++i)
+      recording_.devices[i].device.type = own_->device_types[i];
+    return true;
+  }
+
   void set_devices() {
-    const DeviceType type = part_.saw_npu && !part_.saw_cuda ? DeviceType::kNpu : DeviceType::kCuda;
+    const DeviceType type = accelerator();
     trace::EventColumns& events = recording_.events;
     for (EventIndex i = 0; i < events.size(); ++i) {
       if (trace::is_device_kind(events.kind[i])) events.device[i].type = type;
@@ -137,9 +150,7 @@ class Assembly {
     track.kind = key.is_device ? Track::Kind::kStream : Track::Kind::kThread;
     track.pid = key.is_device ? host_pid : parse_integer(key.pid).value_or(0);
     track.id = key.is_device && part_.streams[row] >= 0 ? part_.streams[row] : parse_integer(key.tid).value_or(0);
-    if (key.is_device)
-      track.device = {part_.saw_npu && !part_.saw_cuda ? DeviceType::kNpu : DeviceType::kCuda,
-                      static_cast<std::uint8_t>(parse_integer(key.pid).value_or(0))};
+    if (key.is_device) track.device = {accelerator(), static_cast<std::uint8_t>(parse_integer(key.pid).value_or(0))};
     const auto name = part_.row_names.find({key.pid, key.tid, false});
     if (name != part_.row_names.end()) track.name = plain_row_name(name->second, key.is_device);
     recording_.tracks.push_back(std::move(track));
@@ -199,9 +210,8 @@ class Assembly {
   void infer_steps() {
     for (EventIndex i = 0; i < recording_.events.size(); ++i) {
       if (recording_.events.kind[i] != EventKind::kStep) continue;
-      const auto number =
-          parse_integer(recording_.name(i).substr(std::min(trace::chrome_format::kStepPrefix.size(), recording_.name(i).size())));
-      if (number) recording_.steps.push_back({recording_.events.start_ns[i], *number});
+      const std::int64_t number = trace::step_of(recording_.events.link[i]);
+      if (number >= 0) recording_.steps.push_back({recording_.events.start_ns[i], number});
     }
   }
 

@@ -113,7 +113,7 @@ record::DeviceBatch Decoder::finish(std::vector<Window> windows, std::vector<rec
     batch_.clocks = {{.name = "cupti", .samples = std::move(samples)}};
   }
   if (properties_.empty()) properties_ = device_properties();
-  for (const DeviceProperties& each : properties_) batch_.device_properties.push_back(each.json);
+  for (const DeviceProperties& each : properties_) batch_.devices.push_back(each.reported);
   return std::move(batch_);
 }
 

@@ -12,7 +12,6 @@
 #include <thread>
 
 #include "mindtorch/base/dynamic_library.h"
-#include "mindtorch/base/text.h"
 
 namespace mindtorch::sources::cupti {
 namespace {
@@ -109,15 +108,22 @@ DeviceProperties properties_of(const Driver& driver, Device device) {
   driver.cuDeviceGetName(name.data(), static_cast<int>(name.size()) - 1, device);
   std::size_t memory = 0;
   driver.cuDeviceTotalMem_v2(&memory, device);
-  DeviceProperties properties{.id = device, .multiprocessors = attribute(kMultiprocessorCount), .warp_size = attribute(kWarpSize)};
-  properties.json =
-      fmt::format(R"({{"id":{},"name":{},"totalGlobalMem":{},"computeMajor":{},"computeMinor":{},"maxThreadsPerBlock":{},)"
-                  R"("maxThreadsPerMultiprocessor":{},"regsPerBlock":{},"warpSize":{},"sharedMemPerBlock":{},"numSms":{},)"
-                  R"("regsPerMultiprocessor":{},"sharedMemPerBlockOptin":{},"sharedMemPerMultiprocessor":{}}})",
-                  device, json_quoted(name.data()), memory, attribute(kComputeMajor), attribute(kComputeMinor),
-                  attribute(kMaxThreadsPerBlock), attribute(kMaxThreadsPerMultiprocessor), attribute(kRegistersPerBlock),
-                  properties.warp_size, attribute(kSharedMemoryPerBlock), properties.multiprocessors,
-                  attribute(kRegistersPerMultiprocessor), attribute(kSharedMemoryPerBlockOptin), attribute(kSharedMemoryPerMultiprocessor));
+  const trace::Device traced{trace::DeviceType::kCuda, static_cast<std::uint8_t>(device)};
+  DeviceProperties properties{.multiprocessors = attribute(kMultiprocessorCount),
+                              .warp_size = attribute(kWarpSize),
+                              .reported = {.device = traced, .name = name.data(), .numbers = {}}};
+  properties.reported.numbers = {{"totalGlobalMem", static_cast<std::int64_t>(memory)},
+                                 {"computeMajor", attribute(kComputeMajor)},
+                                 {"computeMinor", attribute(kComputeMinor)},
+                                 {"maxThreadsPerBlock", attribute(kMaxThreadsPerBlock)},
+                                 {"maxThreadsPerMultiprocessor", attribute(kMaxThreadsPerMultiprocessor)},
+                                 {"regsPerBlock", attribute(kRegistersPerBlock)},
+                                 {"warpSize", properties.warp_size},
+                                 {"sharedMemPerBlock", attribute(kSharedMemoryPerBlock)},
+                                 {"numSms", properties.multiprocessors},
+                                 {"regsPerMultiprocessor", attribute(kRegistersPerMultiprocessor)},
+                                 {"sharedMemPerBlockOptin", attribute(kSharedMemoryPerBlockOptin)},
+                                 {"sharedMemPerMultiprocessor", attribute(kSharedMemoryPerMultiprocessor)}};
   return properties;
 }
 

@@ -2,19 +2,18 @@
 #pragma once
 
 #include <chrono>
-#include <string>
 #include <vector>
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/trace/event.h"
 
 namespace mindtorch::sources::cupti {
 
 // The properties of a device that trace headers and kernels need.
 struct DeviceProperties {
-  int id = 0;
   int multiprocessors = 0;
   int warp_size = 32;
-  std::string json;  // with torch's keys
+  trace::DeviceProperties reported;
 };
 
 // Ok if the driver can be loaded and a device node exists. Does not initialise the driver: a process may still fork.

@@ -33,7 +33,9 @@ ReferenceDecoder::ReferenceDecoder(std::vector<std::vector<record::BracketedSamp
     batch_.clocks.push_back(std::move(clock));
     std::size_t free = 0, total = 0;
     if (device::memory_info(static_cast<int>(i), &free, &total) == device::Result::kSuccess)
-      batch_.device_properties.push_back(fmt::format(R"({{"id":{},"name":"reference NPU","totalGlobalMem":{}}})", i, total));
+      batch_.devices.push_back({.device = {trace::DeviceType::kNpu, static_cast<std::uint8_t>(i)},
+                                .name = "reference NPU",
+                                .numbers = {{"totalGlobalMem", as_value(total)}}});
   }
 }
 

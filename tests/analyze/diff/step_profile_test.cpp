@@ -22,8 +22,8 @@ const WorkRow& row_named(const StepProfile& profile, std::string_view name) {
 // Two steps; "a" contains "b" in each, and launches a kernel that runs after the first step has ended.
 Maker two_steps() {
   Maker maker;
-  maker.op("ProfilerStep#1", 0, 100, trace::EventKind::kStep);
-  maker.op("ProfilerStep#2", 100, 200, trace::EventKind::kStep);
+  maker.step(1, 0, 100);
+  maker.step(2, 100, 200);
   maker.op("a", 10, 50);
   maker.op("b", 20, 30);
   maker.launch(55, 2, 1);

@@ -12,6 +12,7 @@
 #include "mindtorch/export/output.h"
 #include "mindtorch/trace/builder.h"
 #include "mindtorch/trace/inputs.h"
+#include "mindtorch/trace/invariants.h"
 #include "tests/support/same_recording.h"
 #include "tests/support/sample_recordings.h"
 #include "tests/support/temporary_folder.h"
