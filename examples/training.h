@@ -74,6 +74,9 @@ inline int train(const Arguments& arguments, const std::function<mindtorch::Tens
     fmt::print("{}", profile->key_averages().table({.sort_by = "self_cpu_time_total", .row_limit = 15}));
     profile->export_chrome_trace(arguments.trace);
     fmt::print("trace written to {}\n", arguments.trace);
+    const std::string report = arguments.trace.substr(0, arguments.trace.find(".json")) + ".report.html";
+    profile->export_trace(report);
+    fmt::print("report written to {}: open it in a browser\n", report);
   }
   return last < first ? 0 : 1;
 }

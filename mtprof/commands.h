@@ -15,6 +15,7 @@ using Run = std::function<int()>;
 void add_table(CLI::App& program, Run& run);
 void add_export(CLI::App& program, Run& run);
 void add_info(CLI::App& program, Run& run);
+void add_report(CLI::App& program, Run& run);
 void add_diff(CLI::App& program, Run& run);
 void add_check(CLI::App& program, Run& run);
 void add_validate(CLI::App& program, Run& run);

@@ -46,6 +46,7 @@ int run_program(int argc, const char* const* argv) {
   add_table(program, run);
   add_export(program, run);
   add_info(program, run);
+  add_report(program, run);
   add_diff(program, run);
   add_check(program, run);
   add_validate(program, run);

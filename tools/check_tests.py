@@ -31,6 +31,7 @@ TESTED_ELSEWHERE = {
     ),
     "export/html/memory_timeline_page.cpp": ["export/html/memory_timeline_writer_test.cpp"],
     **_each("export/perfetto", "event_packets perfetto_writer tracks", ["export/test_perfetto_trace.py"]),
+    **_each("export/report", "report_json report_writer", ["export/test_report.py", "browser/test_report_page.py"]),
     "export/speedscope/speedscope_writer.cpp": ["export/test_speedscope.py"],
     **_each("export/stacks", "flame_graph stacks_writer", ["export/test_stacks.py"]),
     "export/tabular/tabular_writer.cpp": ["export/test_tabular_files.py"],

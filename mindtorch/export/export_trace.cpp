@@ -7,6 +7,7 @@
 #include "mindtorch/export/chakra/chakra_writer.h"
 #include "mindtorch/export/chrome/chrome_writer.h"
 #include "mindtorch/export/perfetto/perfetto_writer.h"
+#include "mindtorch/export/report/report_writer.h"
 #include "mindtorch/export/speedscope/speedscope_writer.h"
 #include "mindtorch/export/stacks/stacks_writer.h"
 #include "mindtorch/export/tabular/tabular_writer.h"
@@ -32,6 +33,11 @@ void write_collapsed_stacks_of(const trace::Recording& recording, const std::str
 
 void write_execution_trace(const trace::Recording& recording, const std::string& path) { write_chakra_trace(recording, path); }
 
+void write_report_of(const trace::Recording& recording, const std::string& path) {
+  const analyze::Analysis analysis(recording);
+  write_report(analysis, analyze::make_report(analysis), path);
+}
+
 const std::vector<Writer>& writers() {
   static const std::vector<Writer> all = {
       {{".json", "Chrome trace"}, write_chrome_trace},
@@ -48,6 +54,7 @@ const std::vector<Writer>& writers() {
       {{".averages.csv", "averages by name"}, write_averages_csv},
       {{".events.json", "list of events"}, write_events_json},
       {{".events.csv", "list of events"}, write_events_csv},
+      {{".report.html", "report, one page for a browser"}, write_report_of},
       {{".mtrec", "recording"}, write_recording},
   };
   return all;

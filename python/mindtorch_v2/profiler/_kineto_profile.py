@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import tempfile
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -239,6 +240,17 @@ class _KinetoProfile(_C.Profile):
     def export_trace(self, path: str | os.PathLike) -> None:
         """Writes the last cycle in the format that the suffix of `path` names."""
         self._export_trace(os.fspath(path))
+
+    def export_report(self, path: str | os.PathLike) -> None:
+        """Writes one page for a browser about the last cycle: steps, findings, tables, flame graph, memory, timeline."""
+        path = os.fspath(path)
+        if path.endswith(".report.html"):
+            self._export_trace(path)
+            return
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(os.path.abspath(path))) as folder:  # the suffix chooses the format
+            page = os.path.join(folder, f"{os.path.basename(path)}.report.html")
+            self._export_trace(page)
+            os.replace(page, path)
 
     def export_memory_timeline(self, path: str | os.PathLike, device: str | None = None) -> None:
         """Writes how much memory each category took at each moment: ".html" a page, ".json" and ".json.gz" numbers, "raw.json.gz" changes.

@@ -87,5 +87,5 @@ def summary(files: list[Path]) -> str:
         info = first if path == files[0] else _ask("info", path)
         note = f"  ({_steps_line(info)})" if info and len(files) > 1 else ""
         lines.append(f"file      {path} ({path.stat().st_size / 1e6:.1f} MB){note}")
-    lines.append(f"next      mtprof table {files[0]}")
+    lines.append(f"next      mtprof report {files[0]}")
     return "\n".join(f"mtprof: {line}" for line in lines)

@@ -1,0 +1,136 @@
+// Times by the places of a program.
+#include "mindtorch/analyze/report/code_tables.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace mindtorch::analyze {
+namespace {
+
+using trace::EventKind;
+
+void sort_and_cut(std::vector<OpRow>& rows, std::size_t most_rows) {
+  std::ranges::stable_sort(rows, std::ranges::greater{}, [](const OpRow& row) { return row.self_ns + row.self_device_ns; });
+  if (rows.size() > most_rows) rows.resize(most_rows);
+}
+
+void add_call(OpRow& row, std::int64_t duration) {
+  row.shortest_ns = row.calls == 0 ? duration : std::min(row.shortest_ns, duration);
+  row.longest_ns = std::max(row.longest_ns, duration);
+  ++row.calls;
+}
+
+// Modules that are open at one moment of one thread, outermost first.
+struct OpenModule {
+  std::size_t row;
+  std::int64_t end_ns;
+};
+
+class ModuleTable {
+ public:
+  explicit ModuleTable(const Analysis& analysis) : analysis_(analysis), recording_(analysis.recording()) {}
+
+  std::vector<OpRow> finish() {
+    for (const trace::Track& track : recording_.tracks) {
+      open_.clear();
+      for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) add(i);
+    }
+    return std::move(rows_);
+  }
+
+ private:
+  void add(EventIndex i) {
+    while (!open_.empty() && open_.back().end_ns <= recording_.events.start_ns[i]) open_.pop_back();
+    if (recording_.events.kind[i] == EventKind::kModule) {
+      open_module(i);
+    } else if (analysis_.tree().is_node(i) && !open_.empty()) {
+      add_work(i);
+    }
+  }
+
+  void open_module(EventIndex i) {
+    const auto [at, is_new] = row_of_.emplace(recording_.events.name[i], rows_.size());
+    if (is_new) rows_.push_back({.name = std::string(recording_.name(i)), .kind = "module"});
+    OpRow& row = rows_[at->second];
+    const std::int64_t duration = recording_.events.duration_ns[i];
+    add_call(row, duration);
+    row.self_ns += duration;
+    row.total_ns += duration;
+    if (!open_.empty()) rows_[open_.back().row].self_ns -= duration;
+    open_.push_back({at->second, recording_.events.end_ns(i)});
+  }
+
+  void add_work(EventIndex i) {
+    const std::int64_t device = analysis_.launches().self_ns(i);
+    const MemoryDelta memory = analysis_.memory_use().self(i);
+    rows_[open_.back().row].self_device_ns += device;
+    rows_[open_.back().row].memory += memory.cpu + memory.device;
+    for (const OpenModule& module : open_) rows_[module.row].device_ns += device;
+  }
+
+  const Analysis& analysis_;
+  const trace::Recording& recording_;
+  std::vector<OpRow> rows_;
+  std::unordered_map<trace::NameId, std::size_t> row_of_;
+  std::vector<OpenModule> open_;
+};
+
+std::string innermost_line(const Analysis& analysis, trace::StackId stack) {
+  const std::vector<std::string> frames = analysis.stacks().user_frames(stack, 1);
+  return frames.empty() ? std::string() : frames.front();
+}
+
+}  // namespace
+
+std::vector<OpRow> module_rows(const Analysis& analysis, std::size_t most_rows) {
+  std::vector<OpRow> rows = ModuleTable(analysis).finish();
+  sort_and_cut(rows, most_rows);
+  return rows;
+}
+
+std::vector<OpRow> line_rows(const Analysis& analysis, std::size_t most_rows) {
+  std::vector<OpRow> rows;
+  if (analysis.stacks().empty()) return rows;
+  const std::vector<std::uint32_t> groups = analysis.stacks().group_by_user_frames(1);
+  std::unordered_map<std::uint32_t, std::size_t> row_of;
+  for (EventIndex i = 0; i < analysis.recording().events.size(); ++i) {
+    if (!analysis.tree().is_node(i)) continue;
+    const auto stack = analysis.stacks().of(i);
+    if (!stack) continue;
+    const auto [at, is_new] = row_of.emplace(groups[*stack], rows.size());
+    if (is_new) rows.push_back({.name = innermost_line(analysis, *stack), .kind = "line"});
+    OpRow& row = rows[at->second];
+    const MemoryDelta memory = analysis.memory_use().self(i);
+    add_call(row, analysis.recording().events.duration_ns[i]);
+    row.self_ns += analysis.tree().self_ns(i);
+    row.self_device_ns += analysis.launches().self_ns(i);
+    row.memory += memory.cpu + memory.device;
+  }
+  for (OpRow& row : rows) row.total_ns = row.self_ns, row.device_ns = row.self_device_ns;
+  sort_and_cut(rows, most_rows);
+  return rows;
+}
+
+std::vector<std::string> lines_of(const Analysis& analysis, const Phases& phases, HostPhase phase, std::string_view name,
+                                  std::size_t limit) {
+  if (analysis.stacks().empty()) return {};
+  std::map<trace::StackId, std::int64_t> times;
+  for (EventIndex i = 0; i < analysis.recording().events.size(); ++i) {
+    if (!analysis.tree().is_node(i) || phases.of(i) != phase) continue;
+    if (!name.empty() && analysis.recording().name(i) != name) continue;
+    if (const auto stack = analysis.stacks().of(i)) times[*stack] += analysis.tree().self_ns(i);
+  }
+  std::map<std::string, std::int64_t> by_line;
+  for (const auto& [stack, time] : times) by_line[innermost_line(analysis, stack)] += time;
+  std::vector<std::pair<std::int64_t, std::string>> sorted;
+  for (auto& [line, time] : by_line) {
+    if (!line.empty()) sorted.emplace_back(time, line);
+  }
+  std::ranges::sort(sorted, std::ranges::greater{});
+  std::vector<std::string> lines;
+  for (std::size_t k = 0; k < std::min(limit, sorted.size()); ++k) lines.push_back(std::move(sorted[k].second));
+  return lines;
+}
+
+}  // namespace mindtorch::analyze

@@ -1,0 +1,23 @@
+// Times by the places of a program: modules and source lines.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mindtorch/analyze/analysis.h"
+#include "mindtorch/analyze/report/work_tables.h"
+
+namespace mindtorch::analyze {
+
+// Calls of modules. The time of a module itself is its time without the modules that it calls. Most time first. O(events).
+std::vector<OpRow> module_rows(const Analysis& analysis, std::size_t most_rows);
+
+// The innermost line of the user's own code for each op, "file:line:function". Most time first. O(events).
+std::vector<OpRow> line_rows(const Analysis& analysis, std::size_t most_rows);
+
+// The lines at which the events of a phase and a name spend most time; at most `limit`. An empty name means any.
+std::vector<std::string> lines_of(const Analysis& analysis, const Phases& phases, HostPhase phase, std::string_view name,
+                                  std::size_t limit);
+
+}  // namespace mindtorch::analyze

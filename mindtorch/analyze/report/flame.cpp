@@ -1,0 +1,191 @@
+// Flame: a tree of names.
+#include "mindtorch/analyze/report/flame.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace mindtorch::analyze {
+namespace {
+
+using trace::EventKind;
+
+class Tree {
+ public:
+  Tree() : nodes_(1) {}
+
+  // The child of a node with this name, which is made if there is none. `text` is called once per node.
+  template <class Text>
+  std::uint32_t child(std::uint32_t parent, std::uint32_t name, Text text) {
+    const auto [at, is_new] = children_.emplace(static_cast<std::uint64_t>(parent) << 32 | name, nodes_.size());
+    if (is_new) nodes_.push_back({.name = std::string(text()), .parent = parent});
+    return static_cast<std::uint32_t>(at->second);
+  }
+  FlameNode& operator[](std::uint32_t node) { return nodes_[node]; }
+
+  // Keeps the nodes with most weight, which is the largest of the shares of a node in any value.
+  std::vector<FlameNode> finish(std::size_t most_nodes) {
+    const std::vector<double> weights = weigh();
+    std::vector<double> sorted = weights;
+    double least = 0;
+    if (sorted.size() > most_nodes) {
+      std::ranges::nth_element(sorted, sorted.begin() + static_cast<std::ptrdiff_t>(most_nodes), std::ranges::greater{});
+      least = sorted[most_nodes];
+    }
+    std::vector<std::uint32_t> place(nodes_.size(), 0);
+    std::vector<FlameNode> kept = {nodes_[0]};
+    for (std::uint32_t node = 1; node < nodes_.size(); ++node) {
+      FlameNode& next = nodes_[node];
+      const std::uint32_t parent = place[next.parent];
+      if (weights[node] > least || sorted.size() <= most_nodes) {
+        place[node] = static_cast<std::uint32_t>(kept.size());
+        next.parent = parent;
+        kept.push_back(std::move(next));
+        continue;
+      }
+      place[node] = parent;  // a child never weighs more than its parent, so nothing below is kept either
+      kept[parent].self_ns += next.self_ns;
+      kept[parent].self_device_ns += next.self_device_ns;
+      kept[parent].allocated += next.allocated;
+    }
+    return kept;
+  }
+
+ private:
+  std::vector<double> weigh() const {
+    std::vector<FlameNode> totals = nodes_;
+    for (std::size_t node = totals.size(); node-- > 1;) {
+      FlameNode& parent = totals[totals[node].parent];
+      parent.self_ns += totals[node].self_ns;
+      parent.self_device_ns += totals[node].self_device_ns;
+      parent.allocated += totals[node].allocated;
+    }
+    const auto share = [](std::int64_t part, std::int64_t whole) {
+      return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
+    };
+    std::vector<double> weights;
+    for (const FlameNode& node : totals) {
+      weights.push_back(std::max({share(node.self_ns, totals[0].self_ns), share(node.self_device_ns, totals[0].self_device_ns),
+                                  share(node.allocated, totals[0].allocated)}));
+    }
+    return weights;
+  }
+
+  std::vector<FlameNode> nodes_;
+  std::unordered_map<std::uint64_t, std::size_t> children_;
+};
+
+// Bytes that each event allocated itself.
+std::vector<std::int64_t> allocated_by_event(const Analysis& analysis) {
+  const trace::MemoryColumns& memory = analysis.recording().memory;
+  std::vector<std::int64_t> bytes(memory.size() == 0 ? 0 : analysis.recording().events.size());
+  for (std::size_t report = 0; report < memory.size(); ++report) {
+    const EventIndex node = analysis.memory_use().node_of(report);
+    if (node != kNoEvent && memory.bytes[report] > 0) bytes[node] += memory.bytes[report];
+  }
+  return bytes;
+}
+
+class OpFlame {
+ public:
+  explicit OpFlame(const Analysis& analysis)
+      : analysis_(analysis), recording_(analysis.recording()), allocated_(allocated_by_event(analysis)) {}
+
+  std::vector<FlameNode> finish(std::size_t most_nodes) {
+    for (const trace::Track& track : recording_.tracks) {
+      if (track.kind != trace::Track::Kind::kThread) continue;
+      open_.clear();
+      for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) add(i);
+    }
+    return tree_.finish(most_nodes);
+  }
+
+ private:
+  struct Open {
+    std::uint32_t node;
+    std::int64_t end_ns;
+    bool is_module;
+  };
+
+  void add(EventIndex i) {
+    const EventKind kind = recording_.events.kind[i];
+    const bool is_module = kind == EventKind::kModule;
+    if (kind == EventKind::kStep || (!is_module && !analysis_.tree().is_node(i))) return;
+    while (!open_.empty() && open_.back().end_ns <= recording_.events.start_ns[i]) open_.pop_back();
+    const std::uint32_t parent = open_.empty() ? 0 : open_.back().node;
+    const trace::NameId name = recording_.events.name[i];
+    const std::uint32_t key = is_module ? name : analysis_.names().key(name);
+    const std::uint32_t node = tree_.child(parent, key, [&] { return is_module ? recording_.name(i) : analysis_.names().text(key); });
+    ++tree_[node].calls;
+    add_values(i, node, is_module);
+    open_.push_back({node, recording_.events.end_ns(i), is_module});
+  }
+
+  // The time of a module itself is not that of any node: it is the time of the node around it, which is moved here.
+  void add_values(EventIndex i, std::uint32_t node, bool is_module) {
+    const std::int64_t duration = recording_.events.duration_ns[i];
+    tree_[node].self_ns += is_module ? duration : analysis_.tree().self_ns(i);
+    if (is_module) {
+      if (!open_.empty()) tree_[open_.back().node].self_ns -= duration;
+      return;
+    }
+    // A node inside of a module was subtracted from the node around the module, but its module contains it.
+    if (!open_.empty() && open_.back().is_module) {
+      tree_[open_.back().node].self_ns -= duration;
+      for (std::size_t k = open_.size(); k-- > 0;) {
+        if (open_[k].is_module) continue;
+        tree_[open_[k].node].self_ns += duration;
+        break;
+      }
+    }
+    tree_[node].self_device_ns += analysis_.launches().self_ns(i);
+    if (!allocated_.empty()) tree_[node].allocated += allocated_[i];
+  }
+
+  const Analysis& analysis_;
+  const trace::Recording& recording_;
+  std::vector<std::int64_t> allocated_;
+  Tree tree_;
+  std::vector<Open> open_;
+};
+
+}  // namespace
+
+std::vector<FlameNode> op_flame(const Analysis& analysis, std::size_t most_nodes) { return OpFlame(analysis).finish(most_nodes); }
+
+std::vector<FlameNode> stack_flame(const Analysis& analysis, std::size_t most_nodes) {
+  const trace::Recording& recording = analysis.recording();
+  if (analysis.stacks().empty()) return {};
+  const std::vector<std::int64_t> allocated = allocated_by_event(analysis);
+  std::map<std::pair<trace::StackId, EventNames::Key>, FlameNode> leaves;
+  for (EventIndex i = 0; i < recording.events.size(); ++i) {
+    if (!analysis.tree().is_node(i)) continue;
+    const auto stack = analysis.stacks().of(i);
+    if (!stack) continue;
+    FlameNode& leaf = leaves[{*stack, analysis.names().key(recording.events.name[i])}];
+    ++leaf.calls;
+    leaf.self_ns += analysis.tree().self_ns(i);
+    leaf.self_device_ns += analysis.launches().self_ns(i);
+    if (!allocated.empty()) leaf.allocated += allocated[i];
+  }
+  Tree tree;
+  std::unordered_map<std::string, std::uint32_t> frame_ids;
+  for (const auto& [key, leaf] : leaves) {
+    std::uint32_t node = 0;
+    std::vector<std::string> frames = analysis.stacks().frames(key.first);
+    for (std::size_t k = frames.size(); k-- > 0;) {
+      const std::uint32_t id = frame_ids.emplace(frames[k], static_cast<std::uint32_t>(frame_ids.size())).first->second;
+      node = tree.child(node, id, [&] { return frames[k]; });
+    }
+    // Names of ops have ids of their own, far from those of frames.
+    node = tree.child(node, 0x80000000U | key.second, [&] { return analysis.names().text(key.second); });
+    FlameNode& total = tree[node];
+    total.calls += leaf.calls;
+    total.self_ns += leaf.self_ns;
+    total.self_device_ns += leaf.self_device_ns;
+    total.allocated += leaf.allocated;
+  }
+  return tree.finish(most_nodes);
+}
+
+}  // namespace mindtorch::analyze

@@ -1,0 +1,96 @@
+// Memory view: a memory timeline, thinned out.
+#include "mindtorch/analyze/report/memory_view.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <unordered_map>
+
+#include "mindtorch/analyze/memory_timeline.h"
+
+namespace mindtorch::analyze {
+namespace {
+
+using Sizes = std::array<std::int64_t, trace::kMemoryCategories>;
+
+Sizes categories(const std::array<std::int64_t, 1 + trace::kMemoryCategories>& row) {
+  Sizes sizes;
+  std::copy(row.begin() + 1, row.end(), sizes.begin());
+  return sizes;
+}
+
+std::int64_t total(const Sizes& sizes) { return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}); }
+
+void thin_out(const MemoryTimeline& timeline, const trace::Recording& recording, std::size_t points, MemoryView& view) {
+  const std::int64_t start_us = (recording.clock.base_unix_ns + recording.clock.start_ns) / 1000;
+  const std::size_t count = timeline.times_us.size();
+  const std::size_t bins = std::min(points, std::max<std::size_t>(count, 1));
+  for (std::size_t bin = 0; bin < bins && count > 0; ++bin) {
+    const std::size_t begin = bin * count / bins, end = std::max(begin + 1, (bin + 1) * count / bins);
+    std::size_t highest = begin;
+    for (std::size_t k = begin; k < std::min(end, count); ++k) {
+      if (total(categories(timeline.sizes[k])) > total(categories(timeline.sizes[highest]))) highest = k;
+    }
+    view.times_ns.push_back(std::max<std::int64_t>(0, timeline.times_us[highest] - start_us) * 1000);
+    view.bytes.push_back(categories(timeline.sizes[highest]));
+  }
+}
+
+// Plays the reports up to the peak.
+void find_holders(const Analysis& analysis, MemoryView& view) {
+  const trace::MemoryColumns& memory = analysis.recording().memory;
+  struct Block {
+    std::int64_t bytes;
+    EventIndex node;
+  };
+  std::unordered_map<std::uint64_t, Block> alive;
+  std::int64_t now = 0, most = 0;
+  std::size_t peak_report = 0;
+  for (std::size_t r = 0; r < memory.size(); ++r) {
+    if (memory.device[r] != view.device) continue;
+    now = memory.total_allocated[r];
+    if (now > most) most = now, peak_report = r;
+    if (memory.bytes[r] > 0) ++view.allocations, view.allocated += memory.bytes[r];
+  }
+  for (std::size_t r = 0; r < memory.size() && r <= peak_report; ++r) {
+    if (memory.device[r] != view.device) continue;
+    if (memory.bytes[r] > 0) {
+      alive[memory.address[r]] = {memory.bytes[r], analysis.memory_use().node_of(r)};
+    } else {
+      alive.erase(memory.address[r]);
+    }
+  }
+  std::map<std::string, MemoryHolder> by_name;
+  std::int64_t known = 0;
+  for (const auto& [address, block] : alive) {
+    const std::string name = block.node == kNoEvent ? "outside of any op" : std::string(analysis.recording().name(block.node));
+    MemoryHolder& holder = by_name[name];
+    holder.name = name;
+    holder.bytes += block.bytes;
+    ++holder.blocks;
+    known += block.bytes;
+  }
+  for (auto& [name, holder] : by_name) view.holders.push_back(std::move(holder));
+  if (view.peak > known) view.holders.push_back({"allocated before the recording", view.peak - known, 0});
+  std::ranges::sort(view.holders, std::ranges::greater{}, &MemoryHolder::bytes);
+  if (view.holders.size() > 30) view.holders.resize(30);
+}
+
+}  // namespace
+
+std::vector<MemoryView> memory_views(const Analysis& analysis, std::size_t points) {
+  std::vector<MemoryView> views;
+  const trace::Recording& recording = analysis.recording();
+  if (recording.memory.size() == 0) return views;
+  for (const trace::Device device : memory_devices(recording)) {
+    const MemoryTimeline timeline = memory_timeline(analysis, device);
+    MemoryView view{.device = device, .peak = timeline.peak};
+    view.peak_ns = std::max<std::int64_t>(0, timeline.peak_unix_ns - recording.clock.base_unix_ns - recording.clock.start_ns);
+    thin_out(timeline, recording, points, view);
+    find_holders(analysis, view);
+    views.push_back(std::move(view));
+  }
+  return views;
+}
+
+}  // namespace mindtorch::analyze

@@ -1,0 +1,190 @@
+// Phases: one pass over the events of the host, one over those of the devices.
+#include "mindtorch/analyze/report/phases.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "mindtorch/analyze/report/intervals.h"
+#include "mindtorch/analyze/steps.h"
+
+namespace mindtorch::analyze {
+namespace {
+
+using trace::EventKind;
+
+constexpr std::array<std::string_view, kHostPhases> kHostNames = {"forward", "backward",    "optimizer", "data loading",
+                                                                  "copies",  "collectives", "waiting",   "Python"};
+constexpr std::array<std::string_view, kDevicePhases> kDeviceNames = {"kernels", "copies", "collectives", "idle"};
+
+bool starts_with_any(std::string_view name, std::initializer_list<std::string_view> prefixes) {
+  return std::ranges::any_of(prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+bool contains(std::string_view name, std::string_view part) { return name.find(part) != name.npos; }
+
+// The phase that an event has whatever is around it.
+std::optional<HostPhase> own_phase(EventKind kind, std::string_view name) {
+  if (kind == EventKind::kBackward || name.starts_with("autograd::engine::evaluate_function")) return HostPhase::kBackward;
+  if (trace::is_launch_kind(kind)) {
+    if (contains(name, "Synchronize")) return HostPhase::kWait;
+    if (contains(name, "Memcpy")) return HostPhase::kCopy;
+    return std::nullopt;
+  }
+  if (starts_with_any(name, {"Optimizer.", "## Optimizer."})) return HostPhase::kOptimizer;
+  if (starts_with_any(name, {"enumerate(DataLoader)", "DataLoader"})) return HostPhase::kData;
+  if (starts_with_any(name, {"nccl:", "gloo:", "hccl:", "c10d::", "record_param_comms"})) return HostPhase::kCollective;
+  if (name == "aten::item" || name == "aten::_local_scalar_dense") return HostPhase::kWait;
+  if (name == "aten::copy_" || name == "aten::_to_copy") return HostPhase::kCopy;
+  return std::nullopt;
+}
+
+// Inside of these, events of any other phase belong to them: a copy that an optimizer makes is part of the optimizer.
+bool keeps_children(HostPhase phase) { return phase == HostPhase::kOptimizer || phase == HostPhase::kData; }
+
+}  // namespace
+
+std::string_view host_phase_name(HostPhase phase) { return kHostNames[static_cast<std::size_t>(phase)]; }
+std::string_view device_phase_name(DevicePhase phase) { return kDeviceNames[static_cast<std::size_t>(phase)]; }
+
+bool is_collective_name(std::string_view name) {
+  return starts_with_any(name, {"nccl", "hccl", "hcom_", "rccl"}) || contains(name, "ncclDevKernel") || contains(name, "ncclKernel");
+}
+
+Phases::Phases(const Analysis& analysis) : analysis_(&analysis) {
+  classify();
+  find_steps();
+  find_main_track();
+  add_host_times();
+  add_backward_of_other_threads();
+  add_device_times();
+}
+
+void Phases::classify() {
+  const trace::Recording& recording = analysis_->recording();
+  const EventTree& tree = analysis_->tree();
+  phase_of_.assign(recording.events.size(), HostPhase::kPython);
+  // Names are looked at once; ops and scopes of one name have one answer, and launches are told by their kind.
+  std::vector<std::optional<std::optional<HostPhase>>> known(recording.names.size());
+  for (EventIndex i = 0; i < recording.events.size(); ++i) {
+    const EventKind kind = recording.events.kind[i];
+    if (!tree.is_node(i) || kind == EventKind::kStep) continue;
+    const EventIndex parent = tree.parent(i);
+    const HostPhase around = parent == kNoEvent ? HostPhase::kPython : phase_of_[parent];
+    if (keeps_children(around)) {
+      phase_of_[i] = around;
+      continue;
+    }
+    auto& own = known[recording.events.name[i]];
+    if (!own) own = own_phase(kind, recording.name(i));
+    const bool is_work = kind == EventKind::kOp || trace::is_launch_kind(kind);
+    phase_of_[i] = own->value_or(around != HostPhase::kPython || !is_work ? around : HostPhase::kForward);
+  }
+}
+
+void Phases::find_steps() {
+  const trace::Recording& recording = analysis_->recording();
+  for (const Step& step : analyze::steps(*analysis_))
+    steps_.push_back({.number = step.number, .start_ns = step.start_ns, .duration_ns = step.duration_ns, .events = step.events});
+  const bool has_events = std::ranges::any_of(recording.events.kind, [](EventKind kind) { return kind == EventKind::kStep; });
+  has_steps_ = has_events || steps_.size() > 1;
+  if (has_steps_) return;
+  std::int64_t first = recording.clock.start_ns, last = recording.clock.end_ns;
+  for (EventIndex i = 0; i < recording.events.size(); ++i) {
+    first = i == 0 ? recording.events.start_ns[i] : std::min(first, recording.events.start_ns[i]);
+    last = std::max(last, recording.events.end_ns(i));
+  }
+  steps_ = {{.start_ns = first, .duration_ns = last - first, .events = static_cast<std::int64_t>(recording.events.size())}};
+}
+
+void Phases::find_main_track() {
+  const trace::Recording& recording = analysis_->recording();
+  std::int64_t most = -1;
+  for (trace::TrackId t = 0; t < recording.tracks.size(); ++t) {
+    const trace::Track& track = recording.tracks[t];
+    if (track.kind != trace::Track::Kind::kThread) continue;
+    std::int64_t busy = 0;
+    for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
+      if (recording.events.kind[i] == EventKind::kStep) {
+        main_track_ = t;
+        return;
+      }
+      if (analysis_->tree().is_node(i)) busy += analysis_->tree().self_ns(i);
+    }
+    if (busy > most) main_track_ = t, most = busy;
+  }
+}
+
+std::int64_t Phases::step_at(std::int64_t time_ns) const {
+  const auto after = std::ranges::upper_bound(steps_, time_ns, {}, &StepPhases::start_ns);
+  if (after == steps_.begin()) return -1;
+  const StepPhases& step = *(after - 1);
+  return time_ns < step.start_ns + step.duration_ns ? after - steps_.begin() - 1 : -1;
+}
+
+void Phases::add_host_times() {
+  const trace::Recording& recording = analysis_->recording();
+  if (recording.tracks.empty()) return;
+  const trace::Track& track = recording.tracks[main_track_];
+  for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
+    if (!analysis_->tree().is_node(i) || phase_of_[i] == HostPhase::kPython) continue;
+    const std::int64_t step = step_at(recording.events.start_ns[i]);
+    if (step >= 0) steps_[static_cast<std::size_t>(step)].host[static_cast<std::size_t>(phase_of_[i])] += analysis_->tree().self_ns(i);
+  }
+  for (StepPhases& step : steps_) {
+    std::int64_t rest = step.duration_ns;
+    for (const std::int64_t time : step.host) rest -= time;
+    step.host[static_cast<std::size_t>(HostPhase::kPython)] = std::max<std::int64_t>(0, rest);
+  }
+}
+
+// With a device, autograd runs on a thread of its own while the main thread waits without any event.
+void Phases::add_backward_of_other_threads() {
+  const trace::Recording& recording = analysis_->recording();
+  Intervals busy, backward;
+  for (trace::TrackId t = 0; t < recording.tracks.size(); ++t) {
+    const trace::Track& track = recording.tracks[t];
+    if (track.kind != trace::Track::Kind::kThread) continue;
+    for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
+      if (!analysis_->tree().is_node(i)) continue;
+      const EventIndex parent = analysis_->tree().parent(i);
+      const bool is_outermost = parent == kNoEvent || phase_of_[parent] != phase_of_[i];
+      if (!is_outermost) continue;
+      if (t == main_track_ && phase_of_[i] != HostPhase::kPython) busy.add(recording.events.start_ns[i], recording.events.end_ns(i));
+      if (t != main_track_ && phase_of_[i] == HostPhase::kBackward) backward.add(recording.events.start_ns[i], recording.events.end_ns(i));
+    }
+  }
+  if (backward.empty()) return;
+  const Intervals alone = backward.united().without(busy.united());
+  for (StepPhases& step : steps_) {
+    std::int64_t& python = step.host[static_cast<std::size_t>(HostPhase::kPython)];
+    const std::int64_t time = std::min(python, alone.covered_ns(step.start_ns, step.start_ns + step.duration_ns));
+    python -= time;
+    step.host[static_cast<std::size_t>(HostPhase::kBackward)] += time;
+  }
+}
+
+void Phases::add_device_times() {
+  const trace::Recording& recording = analysis_->recording();
+  Intervals kernels, copies, collectives;
+  for (EventIndex i = 0; i < recording.events.size(); ++i) {
+    const EventKind kind = recording.events.kind[i];
+    if (!is_device_work(kind)) continue;
+    const bool is_collective = kind == EventKind::kCollective || (kind == EventKind::kKernel && is_collective_name(recording.name(i)));
+    Intervals& of_kind = is_collective ? collectives : kind == EventKind::kKernel ? kernels : copies;
+    of_kind.add(recording.events.start_ns[i], recording.events.end_ns(i));
+  }
+  has_device_work_ = !(kernels.empty() && copies.empty() && collectives.empty());
+  if (!has_device_work_) return;
+  // Work that runs beside kernels does not add to the time of a step, so it is not counted.
+  const Intervals compute = kernels.united();
+  const Intervals moving = copies.united().without(compute);
+  const Intervals talking = collectives.united().without(compute).without(moving);
+  for (StepPhases& step : steps_) {
+    const std::int64_t end = step.start_ns + step.duration_ns;
+    step.device = {compute.covered_ns(step.start_ns, end), moving.covered_ns(step.start_ns, end), talking.covered_ns(step.start_ns, end),
+                   0};
+    step.device[3] = step.duration_ns - step.device[0] - step.device[1] - step.device[2];
+  }
+}
+
+}  // namespace mindtorch::analyze

@@ -1,0 +1,43 @@
+// Report: asks all of its parts.
+#include "mindtorch/analyze/report/report.h"
+
+#include <algorithm>
+
+namespace mindtorch::analyze {
+namespace {
+
+std::vector<StepPhases> thinned_out(const std::vector<StepPhases>& steps, std::size_t most) {
+  if (steps.size() <= most) return steps;
+  std::vector<std::int64_t> durations;
+  for (const StepPhases& step : steps) durations.push_back(step.duration_ns);
+  const std::size_t slowest = most / 4;
+  std::ranges::nth_element(durations, durations.begin() + static_cast<std::ptrdiff_t>(slowest), std::ranges::greater{});
+  const std::int64_t slow = durations[slowest];
+  const std::size_t distance = steps.size() / (most - slowest) + 1;
+  std::vector<StepPhases> kept;
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    if (k % distance == 0 || steps[k].duration_ns > slow) kept.push_back(steps[k]);
+  }
+  return kept;
+}
+
+}  // namespace
+
+Report make_report(const Analysis& analysis, std::size_t most_steps) {
+  const Phases phases(analysis);
+  Report report{.has_steps = phases.has_steps(), .has_device_work = phases.has_device_work()};
+  std::vector<std::int64_t> durations;
+  for (const StepPhases& step : phases.steps()) durations.push_back(step.duration_ns);
+  report.step_count = phases.has_steps() ? durations.size() : 0;
+  report.median_step_ns = median_of(durations);
+  report.steps = thinned_out(phases.steps(), most_steps);
+  report.tables = work_tables(analysis, phases);
+  report.findings = find_findings(analysis, phases, report.tables);
+  report.op_flame = op_flame(analysis);
+  report.stack_flame = stack_flame(analysis);
+  report.memory = memory_views(analysis);
+  report.timelines = timeline_views(analysis, phases);
+  return report;
+}
+
+}  // namespace mindtorch::analyze

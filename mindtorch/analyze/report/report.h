@@ -1,0 +1,35 @@
+// Report: what a page about one recording shows, aggregated, so that a page about a million events is as small as one about a thousand.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mindtorch/analyze/analysis.h"
+#include "mindtorch/analyze/report/findings.h"
+#include "mindtorch/analyze/report/flame.h"
+#include "mindtorch/analyze/report/memory_view.h"
+#include "mindtorch/analyze/report/phases.h"
+#include "mindtorch/analyze/report/timeline_view.h"
+#include "mindtorch/analyze/report/work_tables.h"
+#include "mindtorch/base/export.h"
+
+namespace mindtorch::analyze {
+
+struct Report {
+  bool has_steps = false;
+  bool has_device_work = false;
+  std::vector<StepPhases> steps;  // at most `most_steps`: the slowest, and others at even distances
+  std::size_t step_count = 0;
+  std::int64_t median_step_ns = 0;
+  std::vector<Finding> findings;
+  WorkTables tables;
+  std::vector<FlameNode> op_flame;
+  std::vector<FlameNode> stack_flame;
+  std::vector<MemoryView> memory;
+  std::vector<TimelineView> timelines;
+};
+
+// O(events). `most_steps` bounds the size of the result, as the options of the parts do.
+MINDTORCH_EXPORT Report make_report(const Analysis& analysis, std::size_t most_steps = 2000);
+
+}  // namespace mindtorch::analyze

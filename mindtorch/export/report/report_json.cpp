@@ -1,0 +1,213 @@
+// A report as JSON.
+#include "mindtorch/export/report/report_json.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+#include <vector>
+
+#include "mindtorch/base/text.h"
+#include "mindtorch/export/markup.h"
+#include "mindtorch/trace/text.h"
+
+namespace mindtorch::exporter {
+namespace {
+
+using analyze::OpRow;
+using analyze::Report;
+
+constexpr std::size_t kLongestName = 300;       // characters; names of C++ kernels can be several times as long
+constexpr std::size_t kLongestMetadata = 2000;  // bytes
+
+// `text` as JSON that cannot end the element around it.
+std::string quoted(std::string_view text) {
+  std::string safe;
+  for (const char c : json_quoted(text)) {
+    if (c == '<') {
+      safe += "\\u003c";
+    } else {
+      safe += c;
+    }
+  }
+  return safe;
+}
+
+template <class Items, class Text>
+std::string list(const Items& items, Text text) {
+  std::string joined = "[";
+  for (const auto& item : items) {
+    if (joined.size() > 1) joined += ',';
+    joined += text(item);
+  }
+  return joined + "]";
+}
+
+template <class Numbers>
+std::string numbers(const Numbers& values) {
+  return fmt::format("[{}]", fmt::join(values, ","));
+}
+
+std::string texts(const std::vector<std::string>& values) {
+  return list(values, [](const std::string& value) { return quoted(value); });
+}
+
+// The list of names that all tables refer to.
+class Names {
+ public:
+  std::size_t id(std::string_view text) {
+    const auto [at, is_new] = ids_.emplace(shortened(valid_utf8(text), kLongestName), texts_.size());
+    if (is_new) texts_.push_back(at->first);
+    return at->second;
+  }
+  std::string json() const { return exporter::texts(texts_); }
+
+ private:
+  std::unordered_map<std::string, std::size_t> ids_;
+  std::vector<std::string> texts_;
+};
+
+std::string finding_json(const analyze::Finding& finding) {
+  return fmt::format(R"({{"id":"{}","title":{},"cost_ns":{},"share":{:.4f},"evidence":{},"remedy":{},"ops":{},"lines":{}}})", finding.id,
+                     quoted(finding.title), finding.cost_ns, finding.share, texts(finding.evidence), quoted(finding.remedy),
+                     texts(finding.ops), texts(finding.lines));
+}
+
+std::string links_json(const std::vector<analyze::WorkLink>& links) {
+  return list(links, [](const analyze::WorkLink& link) { return fmt::format("[{},{},{}]", link.row, link.calls, link.time_ns); });
+}
+
+std::string table_json(const std::vector<OpRow>& rows, std::size_t left_out, Names& names) {
+  std::string details;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const OpRow& row = rows[k];
+    if (row.over_time.empty() && row.callers.empty() && row.callees.empty()) continue;
+    details += fmt::format(R"({}"{}":{{"callers":{},"callees":{},"kernels":{},"times":{}}})", details.empty() ? "" : ",", k,
+                           links_json(row.callers), links_json(row.callees), links_json(row.kernels), numbers(row.over_time));
+  }
+  const std::string body = list(rows, [&](const OpRow& row) {
+    return fmt::format("[{},{},{},{},{},{},{},{},{},{},{}]", names.id(row.name), names.id(row.kind), static_cast<int>(row.phase), row.calls,
+                       row.total_ns, row.self_ns, row.shortest_ns, row.longest_ns, row.device_ns, row.self_device_ns, row.memory);
+  });
+  return fmt::format(R"({{"rows":{},"details":{{{}}},"leftOut":{}}})", body, details, left_out);
+}
+
+std::string flame_json(std::string_view title, const std::vector<analyze::FlameNode>& nodes, Names& names) {
+  return fmt::format(R"({{"title":"{}","nodes":{}}})", title, list(nodes, [&](const analyze::FlameNode& node) {
+                       return fmt::format("[{},{},{},{},{},{}]", names.id(node.name), node.parent, node.calls, node.self_ns,
+                                          node.self_device_ns, node.allocated);
+                     }));
+}
+
+std::string device_text(trace::Device device) {
+  if (device.type == trace::DeviceType::kCpu) return "CPU";
+  return fmt::format("{}:{}", trace::device_type_name(device.type), device.index);
+}
+
+std::string memory_json(const analyze::MemoryView& view) {
+  const std::string bytes = list(view.bytes, [](const auto& row) { return numbers(row); });
+  const std::string holders = list(view.holders, [](const analyze::MemoryHolder& holder) {
+    return fmt::format("[{},{},{}]", quoted(shortened(valid_utf8(holder.name), kLongestName)), holder.bytes, holder.blocks);
+  });
+  return fmt::format(R"({{"device":"{}","times":{},"bytes":{},"peak":{},"peakAt":{},"holders":{},"allocations":{},"allocated":{}}})",
+                     device_text(view.device), numbers(view.times_ns), bytes, view.peak, view.peak_ns, holders, view.allocations,
+                     view.allocated);
+}
+
+// Starts are differences to the slice before, because small numbers are short.
+std::string timeline_json(const analyze::Analysis& analysis, const analyze::TimelineView& view, Names& names) {
+  const trace::EventColumns& events = analysis.recording().events;
+  std::vector<std::int64_t> starts, durations, depths, links;
+  std::vector<std::size_t> name_ids;
+  std::vector<int> kinds;
+  std::int64_t before = view.start_ns;
+  for (const analyze::TimelineSlice& slice : view.slices) {
+    starts.push_back(events.start_ns[slice.event] - before);
+    before = events.start_ns[slice.event];
+    durations.push_back(events.duration_ns[slice.event]);
+    name_ids.push_back(names.id(analysis.names().trace_text(events.name[slice.event])));
+    depths.push_back(slice.depth);
+    kinds.push_back(static_cast<int>(events.kind[slice.event]));
+    links.push_back(slice.launched_by);
+  }
+  const std::string tracks = list(view.tracks, [](const analyze::TimelineTrack& track) {
+    return fmt::format("[{},{},{},{}]", quoted(track.name), track.is_device ? 1 : 0, track.first_slice, track.slice_count);
+  });
+  return fmt::format(
+      R"({{"title":{},"start":{},"end":{},"tracks":{},"starts":{},"durations":{},"names":{},"depths":{},"kinds":{},"links":{},"leftOut":{}}})",
+      quoted(view.title), view.start_ns, view.end_ns, tracks, numbers(starts), numbers(durations), numbers(name_ids), numbers(depths),
+      numbers(kinds), numbers(links), view.left_out);
+}
+
+std::string steps_json(const Report& report) {
+  const auto column = [&](auto member) {
+    return list(report.steps, [&](const analyze::StepPhases& step) { return fmt::to_string(step.*member); });
+  };
+  return fmt::format(R"({{"count":{},"median":{},"numbers":{},"starts":{},"durations":{},"host":{},"device":{}}})", report.step_count,
+                     report.median_step_ns, column(&analyze::StepPhases::number), column(&analyze::StepPhases::start_ns),
+                     column(&analyze::StepPhases::duration_ns),
+                     list(report.steps, [](const analyze::StepPhases& step) { return numbers(step.host); }),
+                     list(report.steps, [](const analyze::StepPhases& step) { return numbers(step.device); }));
+}
+
+std::string phases_json() {
+  std::string host, device;
+  for (std::size_t k = 0; k < analyze::kHostPhases; ++k)
+    host += fmt::format("{}\"{}\"", k == 0 ? "" : ",", analyze::host_phase_name(static_cast<analyze::HostPhase>(k)));
+  for (std::size_t k = 0; k < analyze::kDevicePhases; ++k)
+    device += fmt::format("{}\"{}\"", k == 0 ? "" : ",", analyze::device_phase_name(static_cast<analyze::DevicePhase>(k)));
+  return fmt::format(R"({{"host":[{}],"device":[{}]}})", host, device);
+}
+
+// Facts about the recording, in order, as texts of name and value.
+std::string about_json(const trace::Recording& recording, std::string_view title) {
+  const std::pair<bool, std::string_view> options[] = {{recording.options.shapes, "shapes"},
+                                                       {recording.options.memory, "memory"},
+                                                       {recording.options.stacks, "stacks"},
+                                                       {recording.options.modules, "modules"},
+                                                       {recording.options.flops, "FLOPs"}};
+  std::vector<std::string> chosen;
+  for (const auto& [is_on, name] : options) {
+    if (is_on) chosen.emplace_back(name);
+  }
+  std::string metadata;
+  for (const auto& [key, json] : recording.metadata) {
+    if (json.size() <= kLongestMetadata) metadata += fmt::format("{}{}:{}", metadata.empty() ? "" : ",", quoted(key), quoted(json));
+  }
+  const std::string losses = list(recording.losses, [](const trace::Loss& loss) { return quoted(trace::loss_json(loss)); });
+  return fmt::format(
+      R"({{"title":{},"unixNs":{},"start":{},"duration":{},"events":{},"tracks":{},"options":{},"metadata":{{{}}},"losses":{}}})",
+      quoted(title), recording.clock.base_unix_ns + recording.clock.start_ns, recording.clock.start_ns,
+      recording.clock.end_ns - recording.clock.start_ns, recording.events.size(), recording.tracks.size(), texts(chosen), metadata, losses);
+}
+
+std::string categories_json() {
+  std::string text;
+  for (int k = 0; k < trace::kMemoryCategories; ++k)
+    text += fmt::format("{}\"{}\"", k == 0 ? "" : ",", trace::memory_category_name(static_cast<trace::MemoryCategory>(k)));
+  return "[" + text + "]";
+}
+
+}  // namespace
+
+std::string findings_json(const Report& report) {
+  return fmt::format("{{\"steps\":{},\"step_ns\":{},\"findings\":{}}}\n", report.step_count, report.median_step_ns,
+                     list(report.findings, finding_json));
+}
+
+std::string report_json(const analyze::Analysis& analysis, const Report& report, std::string_view title) {
+  Names names;
+  std::string out = fmt::format(R"({{"about":{},"hasSteps":{},"hasDevice":{},"phases":{},"steps":{},"findings":{})",
+                                about_json(analysis.recording(), title), report.has_steps, report.has_device_work, phases_json(),
+                                steps_json(report), list(report.findings, finding_json));
+  out += fmt::format(R"(,"ops":{},"kernels":{},"modules":{},"lines":{})", table_json(report.tables.ops, report.tables.ops_left_out, names),
+                     table_json(report.tables.kernels, report.tables.kernels_left_out, names), table_json(report.tables.modules, 0, names),
+                     table_json(report.tables.lines, 0, names));
+  out += fmt::format(R"(,"flames":[{})", flame_json("ops", report.op_flame, names));
+  if (!report.stack_flame.empty()) out += "," + flame_json("stacks", report.stack_flame, names);
+  out += fmt::format(R"(],"categories":{},"memory":{})", categories_json(), list(report.memory, memory_json));
+  out += fmt::format(R"(,"timelines":{})",
+                     list(report.timelines, [&](const analyze::TimelineView& view) { return timeline_json(analysis, view, names); }));
+  return out + fmt::format(R"(,"names":{}}})", names.json());
+}
+
+}  // namespace mindtorch::exporter

@@ -1,0 +1,16 @@
+// The report: one page that needs nothing but a browser.
+#pragma once
+
+#include <string>
+
+#include "mindtorch/analyze/analysis.h"
+#include "mindtorch/analyze/report/report.h"
+#include "mindtorch/base/export.h"
+
+namespace mindtorch::exporter {
+
+// Writes the page, whole or not at all. `title` is shown at its top, such as the name of the recording. Throws IoError.
+MINDTORCH_EXPORT void write_report(const analyze::Analysis& analysis, const analyze::Report& report, const std::string& path,
+                                   const std::string& title = "");
+
+}  // namespace mindtorch::exporter

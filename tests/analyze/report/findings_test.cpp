@@ -1,0 +1,208 @@
+// Findings: each rule fires on a program with the problem, and a healthy program has none.
+#include "mindtorch/analyze/report/findings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "tests/analyze/recordings.h"
+
+namespace mindtorch::analyze {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using trace::EventKind;
+
+constexpr std::int64_t kStep = 1'000'000;  // 1 ms
+
+// Ten steps that are busy with ops and kernels from end to end. What is 0 or false is as it should be.
+struct Program {
+  int steps = 10;
+  std::int64_t loading = 10'000;  // in the data loader
+  std::int64_t item = 0;          // in aten::item
+  std::int64_t optimizer = 30'000;
+  int optimizer_ops = 4;
+  std::string optimizer_op = "aten::_fused_adamw_";
+  std::string matmul = "sm90_xmma_gemm_bf16bf16_bf16f32_f32";
+  std::int64_t kernel = 400'000;  // two of them per step
+  int kernels = 2;
+  std::int64_t malloc = 0;  // in cudaMalloc
+  int slow_step = -1;
+  std::int64_t gap = 0;  // between steps
+  std::int64_t forward = 800'000;
+  bool with_device = true;
+  bool with_stacks = false;
+};
+
+class Training {
+ public:
+  explicit Training(const Program& program) : program_(program) {
+    std::int64_t now = 0;
+    for (int step = 0; step < program.steps; ++step) {
+      const std::int64_t length = step == program.slow_step ? 20 * kStep : kStep;
+      add_step(step, now, length);
+      now += length + program.gap;
+    }
+  }
+  trace::Recording finish() { return maker_.finish(); }
+
+ private:
+  void place(Maker::Id event, int line) {
+    if (program_.with_stacks) maker_.stack(event, {{"train.py", line, "main"}});
+  }
+
+  void add_step(int number, std::int64_t start, std::int64_t length) {
+    maker_.step(number, start, length);
+    std::int64_t at = start + 1000;
+    const auto add = [&](auto id, std::int64_t duration, int line) {
+      place(id, line);
+      at += duration + 1000;
+    };
+    if (program_.loading > 0)
+      add(maker_.scope("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", at, program_.loading), program_.loading, 10);
+    const std::int64_t forward = std::min(program_.forward, length - program_.loading - program_.item - program_.optimizer - 50'000);
+    maker_.op("aten::linear", at, forward);
+    if (program_.with_device) {
+      for (int k = 0; k < program_.kernels; ++k) {
+        ++correlation_;
+        maker_.launch(at + 10 + 20 * k, 5, correlation_);
+        maker_.kernel(program_.matmul, at + 1000 + k * (program_.kernel + 100), program_.kernel, correlation_);
+      }
+    }
+    at += forward + 1000;
+    if (program_.malloc > 0) add(maker_.op("cudaMalloc", at, program_.malloc, EventKind::kRuntime), program_.malloc, 11);
+    if (program_.item > 0) add(maker_.op("aten::_local_scalar_dense", at, program_.item), program_.item, 12);
+    const std::int64_t optimizer = at;
+    place(maker_.scope("Optimizer.step#AdamW.step", optimizer, program_.optimizer), 13);
+    for (int k = 0; k < program_.optimizer_ops; ++k)
+      maker_.op(program_.optimizer_op, optimizer + 10 + k * (program_.optimizer - 20) / program_.optimizer_ops, 5);
+  }
+
+  Program program_;
+  Maker maker_;
+  std::uint64_t correlation_ = 0;
+};
+
+std::vector<Finding> findings_of(const Program& program) {
+  const trace::Recording recording = Training(program).finish();
+  const Analysis analysis(recording);
+  const Phases phases(analysis);
+  return find_findings(analysis, phases, work_tables(analysis, phases));
+}
+
+std::vector<std::string_view> ids_of(const Program& program) {
+  std::vector<std::string_view> ids;
+  for (const Finding& finding : findings_of(program)) ids.push_back(finding.id);
+  return ids;
+}
+
+TEST(Findings, AHealthyProgramHasNone) {
+  EXPECT_THAT(ids_of({}), IsEmpty());
+  EXPECT_THAT(ids_of({.with_device = false}), IsEmpty());
+  EXPECT_THAT(ids_of({.steps = 1}), IsEmpty());
+  EXPECT_THAT(ids_of({.steps = 0}), IsEmpty());
+}
+
+TEST(Findings, WaitingForDataIsFoundWithItsCostAndLine) {
+  const std::vector<Finding> found = findings_of({.loading = 300'000, .with_stacks = true});
+  ASSERT_THAT(found, ElementsAre(Field(&Finding::id, "waiting_for_data")));
+  EXPECT_EQ(found[0].cost_ns, 300'000);
+  EXPECT_NEAR(found[0].share, 0.3, 1e-9);
+  EXPECT_THAT(found[0].lines, ElementsAre("train.py:10:main"));
+  EXPECT_THAT(found[0].evidence[0], HasSubstr("300.000us"));
+}
+
+TEST(Findings, SynchronisingCallsAreFoundOnlyWhereThereIsADeviceToWaitFor) {
+  const std::vector<Finding> found = findings_of({.item = 200'000, .with_stacks = true});
+  ASSERT_THAT(found, ElementsAre(Field(&Finding::id, "synchronising_calls")));
+  EXPECT_EQ(found[0].cost_ns, 200'000);
+  EXPECT_THAT(found[0].lines, ElementsAre("train.py:12:main"));
+  EXPECT_THAT(found[0].ops, Contains("aten::_local_scalar_dense"));
+  EXPECT_THAT(ids_of({.item = 200'000, .with_device = false}), IsEmpty());
+}
+
+TEST(Findings, AnOptimizerOfManyOpsIsFoundAndAFusedOneIsNot) {
+  EXPECT_THAT(ids_of({.optimizer = 200'000, .optimizer_ops = 100, .optimizer_op = "aten::add_"}), ElementsAre("unfused_optimizer"));
+  EXPECT_THAT(ids_of({.optimizer = 200'000, .optimizer_ops = 100}), IsEmpty()) << "fused";
+  EXPECT_THAT(ids_of({.optimizer = 200'000, .optimizer_ops = 4, .optimizer_op = "aten::add_"}), IsEmpty()) << "few ops";
+  EXPECT_THAT(ids_of({.optimizer = 30'000, .optimizer_ops = 100, .optimizer_op = "aten::add_"}), IsEmpty()) << "cheap";
+}
+
+TEST(Findings, MatricesInFloat32AreFoundByTheirKernels) {
+  EXPECT_THAT(ids_of({.matmul = "ampere_sgemm_128x64_tn"}), ElementsAre("float32_matmuls"));
+  EXPECT_THAT(ids_of({.matmul = "sm80_xmma_gemm_f32f32_tf32f32_f32_tn_n"}), IsEmpty());
+}
+
+TEST(Findings, KernelsThatAreTooSmallAreFoundIfTheDeviceIdles) {
+  const Program small = {.kernel = 2'000, .kernels = 100};
+  ASSERT_THAT(ids_of(small), ElementsAre("tiny_kernels"));
+  EXPECT_GE(findings_of(small)[0].share, 0.3);
+  EXPECT_THAT(ids_of({.kernel = 7'900, .kernels = 100}), IsEmpty()) << "the device is busy";
+}
+
+TEST(Findings, AllocationsOfTheDriverAreFound) {
+  EXPECT_THAT(ids_of({.malloc = 100'000}), ElementsAre("device_allocations"));
+  EXPECT_THAT(ids_of({.malloc = 10'000}), IsEmpty());
+}
+
+TEST(Findings, OneSlowStepIsFoundButNotTheFirst) {
+  const std::vector<Finding> found = findings_of({.slow_step = 5});
+  ASSERT_THAT(found, Contains(Field(&Finding::id, "uneven_steps")));
+  EXPECT_THAT(found[0].evidence, Contains(HasSubstr("step 5 took 20.000ms")));
+  EXPECT_THAT(ids_of({.slow_step = 0}), IsEmpty());
+}
+
+TEST(Findings, TimeBetweenStepsIsFound) {
+  EXPECT_THAT(ids_of({.gap = 200'000}), ElementsAre("time_between_steps"));
+  EXPECT_THAT(ids_of({.gap = 2'000}), IsEmpty());
+}
+
+TEST(Findings, TimeOutsideOfOpsIsFoundIfTheDeviceIdlesToo) {
+  EXPECT_THAT(ids_of({.kernel = 100'000, .forward = 200'000}), ElementsAre("python_between_ops"));
+  EXPECT_THAT(ids_of({.forward = 200'000}), IsEmpty()) << "the device is busy, so nothing is lost";
+}
+
+TEST(Findings, TheMostExpensiveOneComesFirst) {
+  EXPECT_THAT(ids_of({.loading = 300'000, .item = 100'000}), ElementsAre("waiting_for_data", "synchronising_calls"));
+  EXPECT_THAT(ids_of({.loading = 100'000, .item = 300'000}), ElementsAre("synchronising_calls", "waiting_for_data"));
+}
+
+TEST(Findings, EveryFindingHasEvidenceARemedyAndACost) {
+  const Program bad = {.loading = 100'000,
+                       .item = 100'000,
+                       .optimizer = 150'000,
+                       .optimizer_ops = 100,
+                       .optimizer_op = "aten::add_",
+                       .matmul = "ampere_sgemm_128x64_tn",
+                       .slow_step = 4,
+                       .gap = 100'000};
+  const std::vector<Finding> found = findings_of(bad);
+  EXPECT_GE(found.size(), 6U);
+  for (const Finding& finding : found) {
+    EXPECT_THAT(finding.evidence, Not(IsEmpty())) << finding.id;
+    EXPECT_FALSE(finding.remedy.empty()) << finding.id;
+    EXPECT_GT(finding.cost_ns, 0) << finding.id;
+  }
+}
+
+TEST(Findings, KernelsOfOtherTypesAndOtherWorkAreNoFloat32Matmuls) {
+  EXPECT_TRUE(is_plain_float32_matmul("sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize32x32x8"));
+  EXPECT_TRUE(is_plain_float32_matmul("cutlass_80_simt_sgemm_128x64_8x5_tn_align1"));
+  for (const char* other : {"ampere_fp16_s16816gemm_fp16_128x64", "cutlass_80_tensorop_s1688gemm_128x128", "vectorized_elementwise_kernel",
+                            "ampere_bf16_s16816gemm_bf16", "sm80_xmma_gemm_f32f32_tf32f32_f32"})
+    EXPECT_FALSE(is_plain_float32_matmul(other)) << other;
+}
+
+TEST(Findings, TheMedianIsTheMiddleValue) {
+  EXPECT_EQ(median_of({}), 0);
+  EXPECT_EQ(median_of({5, 1, 9}), 5);
+}
+
+}  // namespace
+}  // namespace mindtorch::analyze

@@ -1,0 +1,43 @@
+// Intervals: united, subtracted, measured.
+#include "mindtorch/analyze/report/intervals.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace mindtorch::analyze {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using Interval = Intervals::Interval;
+
+Intervals made_of(std::initializer_list<Interval> list) {
+  Intervals made;
+  for (const Interval& interval : list) made.add(interval.start, interval.end);
+  return made;
+}
+
+TEST(Intervals, UnitedOnesAreSortedAndTouchNoOther) {
+  EXPECT_THAT(made_of({{30, 40}, {0, 10}, {5, 20}, {20, 25}, {32, 33}}).united().all(), ElementsAre(Interval{0, 25}, Interval{30, 40}));
+}
+
+TEST(Intervals, EmptyOnesAreNotAdded) { EXPECT_THAT(made_of({{5, 5}, {7, 6}}).all(), IsEmpty()); }
+
+TEST(Intervals, WithoutOthersTheRestRemains) {
+  const Intervals all = made_of({{0, 10}, {20, 30}, {40, 50}});
+  EXPECT_THAT(all.without(made_of({{2, 4}, {8, 22}, {45, 60}})).all(),
+              ElementsAre(Interval{0, 2}, Interval{4, 8}, Interval{22, 30}, Interval{40, 45}));
+  EXPECT_THAT(all.without(made_of({{0, 50}})).all(), IsEmpty());
+  EXPECT_EQ(all.without({}).all(), all.all());
+}
+
+TEST(Intervals, CoverOnlyWhatLiesInsideTheAskedTime) {
+  const Intervals all = made_of({{0, 10}, {20, 30}});
+  EXPECT_EQ(all.covered_ns(5, 25), 10);
+  EXPECT_EQ(all.covered_ns(10, 20), 0);
+  EXPECT_EQ(all.covered_ns(-5, 100), 20);
+  EXPECT_EQ(all.covered_ns(50, 60), 0);
+}
+
+}  // namespace
+}  // namespace mindtorch::analyze

@@ -1,0 +1,127 @@
+// Phases: the times of a step add up, whatever happens in it.
+#include "mindtorch/analyze/report/phases.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/analyze/recordings.h"
+
+namespace mindtorch::analyze {
+namespace {
+
+using trace::EventKind;
+
+std::int64_t host(const StepPhases& step, HostPhase phase) { return step.host[static_cast<std::size_t>(phase)]; }
+
+template <class Times>
+std::int64_t sum(const Times& times) {
+  return std::accumulate(times.begin(), times.end(), std::int64_t{0});
+}
+
+TEST(Phases, ATrainingStepIsDividedByWhatItDoes) {
+  Maker maker;
+  maker.step(1, 0, 1000);
+  maker.scope("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 0, 200);
+  maker.op("aten::stack", 50, 100);
+  maker.scope("my forward", 200, 300);
+  maker.op("aten::linear", 210, 100);
+  maker.op("aten::addmm", 220, 50);
+  maker.op("aten::item", 320, 30);
+  maker.op("aten::_local_scalar_dense", 325, 20);
+  maker.op("autograd::engine::evaluate_function: MmBackward0", 500, 100);
+  maker.op("MmBackward0", 510, 80, EventKind::kBackward);
+  maker.scope("Optimizer.step#SGD.step", 700, 200);
+  maker.op("aten::copy_", 750, 50);
+  const trace::Recording recording = maker.finish();
+  const Analysis analysis(recording);
+  const Phases phases(analysis);
+  ASSERT_EQ(phases.steps().size(), 1U);
+  const StepPhases& step = phases.steps()[0];
+  EXPECT_EQ(host(step, HostPhase::kData), 200);
+  EXPECT_EQ(host(step, HostPhase::kForward), 100);
+  EXPECT_EQ(host(step, HostPhase::kWait), 30);
+  EXPECT_EQ(host(step, HostPhase::kBackward), 100);
+  EXPECT_EQ(host(step, HostPhase::kOptimizer), 200) << "a copy inside of the optimizer is part of it";
+  EXPECT_EQ(host(step, HostPhase::kPython), 370);
+  EXPECT_EQ(sum(step.host), 1000);
+  EXPECT_FALSE(phases.has_device_work());
+}
+
+TEST(Phases, ACopyAndACollectiveInTheBackwardPassCountForThemselves) {
+  Maker maker;
+  maker.step(1, 0, 100);
+  maker.op("MmBackward0", 10, 80, EventKind::kBackward);
+  maker.op("aten::copy_", 20, 10);
+  maker.scope("nccl:all_reduce", 40, 20);
+  const trace::Recording recording = maker.finish();
+  const Analysis analysis(recording);
+  const StepPhases step = Phases(analysis).steps()[0];
+  EXPECT_EQ(host(step, HostPhase::kBackward), 50);
+  EXPECT_EQ(host(step, HostPhase::kCopy), 10);
+  EXPECT_EQ(host(step, HostPhase::kCollective), 20);
+  EXPECT_EQ(sum(step.host), 100);
+}
+
+TEST(Phases, BackwardOnAnotherThreadTakesTheTimeInWhichTheMainThreadOnlyWaits) {
+  Maker maker;
+  maker.step(1, 0, 100);
+  maker.op("aten::mm", 0, 40);
+  const trace::TrackId other = maker.builder().add_thread(200);
+  maker.add({.name = "MmBackward0", .kind = EventKind::kBackward, .track = other, .start_ns = 30, .duration_ns = 50});
+  const trace::Recording recording = maker.finish();
+  const Analysis analysis(recording);
+  const StepPhases step = Phases(analysis).steps()[0];
+  EXPECT_EQ(host(step, HostPhase::kForward), 40);
+  EXPECT_EQ(host(step, HostPhase::kBackward), 40) << "from 40 to 80: before that, the main thread worked itself";
+  EXPECT_EQ(host(step, HostPhase::kPython), 20);
+}
+
+TEST(Phases, TheTimeOfADeviceIsDividedToo) {
+  Maker maker;
+  maker.step(1, 0, 100);
+  maker.kernel("mm", 10, 30, 1);
+  maker.kernel("copy", 30, 30, 2, EventKind::kMemcpy);
+  maker.kernel("ncclDevKernel_AllReduce", 50, 40, 3);
+  const trace::Recording recording = maker.finish();
+  const Analysis analysis(recording);
+  const Phases phases(analysis);
+  const StepPhases& step = phases.steps()[0];
+  ASSERT_TRUE(phases.has_device_work());
+  EXPECT_EQ(step.device, (std::array<std::int64_t, kDevicePhases>{30, 20, 30, 20}));
+  EXPECT_EQ(sum(step.device), 100);
+}
+
+TEST(Phases, WithoutStepsTheWholeRecordingIsOne) {
+  Maker maker;
+  maker.op("aten::mm", 50, 40);
+  maker.op("aten::mm", 110, 40);
+  const trace::Recording recording = maker.finish();
+  const Analysis analysis(recording);
+  const Phases phases(analysis);
+  EXPECT_FALSE(phases.has_steps());
+  ASSERT_EQ(phases.steps().size(), 1U);
+  EXPECT_EQ(host(phases.steps()[0], HostPhase::kForward), 80);
+  EXPECT_EQ(phases.steps()[0].start_ns, 50);
+}
+
+TEST(Phases, AnEmptyRecordingHasOneEmptyStep) {
+  const trace::Recording recording;
+  const Analysis analysis(recording);
+  const Phases phases(analysis);
+  EXPECT_EQ(phases.steps().size(), 1U);
+  EXPECT_EQ(phases.steps()[0].duration_ns, 0);
+}
+
+TEST(Phases, TheTimesOfAnyRecordingAddUp) {
+  for (std::uint32_t seed = 0; seed < 30; ++seed) {
+    const trace::Recording recording = random_recording(seed, 200, 1);
+    const Analysis analysis(recording);
+    if (analysis.tree().partial_overlaps() > 0) continue;
+    const StepPhases step = Phases(analysis).steps()[0];
+    EXPECT_EQ(sum(step.host), step.duration_ns) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace mindtorch::analyze

@@ -1,0 +1,240 @@
+"""The report in a browser: views, sorting, filtering, details, links, keys, hostile names; and the pictures of the documentation."""
+
+import json
+import random
+import subprocess
+import time
+
+import pytest
+from selenium.webdriver import ActionChains
+from selenium.webdriver.common.keys import Keys
+
+HOSTILE = "</script><script>window.attacked = 1</script><img src=x onerror='window.attacked = 2'>"
+
+
+class Trace:
+    """Writes a Chrome trace of a training loop on one GPU."""
+
+    def __init__(self, seed=1):
+        self.events, self.now, self.correlation, self.random = [], 1000.0, 0, random.Random(seed)
+
+    def host(self, name, duration, category="cpu_op", at=None, **arguments):
+        start = self.now if at is None else at
+        self.events.append({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": 1, "ts": start, "dur": duration, "args": arguments})
+
+    def op(self, name, duration, kernel=None, kernel_us=0.0):
+        duration *= self.random.gauss(1, 0.04)
+        self.host(name, duration)
+        if kernel:
+            self.correlation += 1
+            self.host("cudaLaunchKernel", 4.0, "cuda_runtime", at=self.now + 2, correlation=self.correlation)
+            arguments = {"correlation": self.correlation, "device": 0, "stream": 7}
+            event = {
+                "ph": "X",
+                "cat": "kernel",
+                "name": kernel,
+                "pid": 0,
+                "tid": 7,
+                "ts": self.now + 8,
+                "dur": kernel_us,
+                "args": arguments,
+            }
+            self.events.append(event)
+        self.now += duration + 3
+
+    def step(self, number, loader_us, layers=6):
+        begin = self.now
+        self.host("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", loader_us, "user_annotation")
+        self.now += loader_us + 5
+        for _ in range(layers):
+            self.op("aten::addmm", 60, "ampere_sgemm_128x64_tn", 55.0)
+            self.op("aten::gelu", 25, "void at::native::vectorized_elementwise_kernel<4, GeluKernel>", 12.0)
+        self.op("aten::cross_entropy_loss", 40, "softmax_warp_forward", 9.0)
+        for _ in range(layers):
+            self.op("autograd::engine::evaluate_function: AddmmBackward0", 85, "ampere_sgemm_64x64_nt", 80.0)
+        self.op("aten::_local_scalar_dense", 200)
+        optimizer = self.now
+        for _ in range(60):
+            self.op("aten::add_", 6, "void at::native::multi_tensor_apply_kernel", 3.0)
+        self.host("Optimizer.step#AdamW.step", self.now - optimizer, "user_annotation", at=optimizer - 1)
+        self.host(f"ProfilerStep#{number}", self.now - begin + 2, "user_annotation", at=begin)
+        self.now += 4
+
+    def save(self, path):
+        path.write_text(json.dumps({"traceEvents": self.events}))
+        return path
+
+
+@pytest.fixture(scope="session")
+def report(program):
+    def make(trace, *options):
+        page = trace.with_suffix(".report.html")
+        subprocess.run([program("mtprof"), "report", trace, "-o", page, *options], check=True, capture_output=True)
+        return page
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def sample(tmp_path_factory, report):
+    """A loop with four problems: it waits for data, reads the loss in each step, has an unfused optimizer, and computes in float32."""
+    trace = Trace()
+    for number in range(40):
+        trace.step(number, loader_us=trace.random.choice([180, 200, 220]) if number != 23 else 9000)
+    return report(trace.save(tmp_path_factory.mktemp("report") / "train.json"))
+
+
+def test_the_overview_shows_where_a_step_goes_and_what_to_do(page, sample):
+    opened = page(sample)
+    assert "40 steps" in opened.one("#subtitle").text
+    found = [element.get_attribute("data-finding") for element in opened.all(".finding")]
+    problems = ["float32_matmuls", "synchronising_calls", "tiny_kernels", "uneven_steps", "unfused_optimizer", "waiting_for_data"]
+    assert sorted(found) == problems
+    assert opened.texts("#tabs a")[0] == "Overview"
+
+
+def test_tables_are_sorted_by_any_column_both_ways(page, sample):
+    opened = page(sample)
+    opened.go("#ops")
+    by_self = opened.texts("tbody tr td:first-child")
+    opened.one("th:last-child button").click()
+    calls = [int(text.replace(",", "")) for text in opened.texts("tbody tr td:last-child")]
+    assert calls == sorted(calls, reverse=True) and "sort=calls" in opened.address
+    opened.one("th:last-child button").click()
+    calls = [int(text.replace(",", "")) for text in opened.texts("tbody tr td:last-child")]
+    assert calls == sorted(calls)
+    opened.one("th:first-child button").click()
+    assert opened.texts("tbody tr td:first-child") == sorted(by_self)
+
+
+def test_a_filter_keeps_matching_rows_and_stays_in_the_address(page, sample):
+    opened = page(sample)
+    opened.go("#ops")
+    opened.one("input[type=search]").send_keys("gelu")
+    assert opened.texts("td.name") == ["aten::gelu"] and "q=gelu" in opened.address
+    opened.browser.refresh()
+    assert opened.texts("td.name") == ["aten::gelu"]
+    opened.go("#ops?q=/^aten::.*_$/")
+    assert opened.texts("td.name") == ["aten::add_"]
+    opened.go("#ops?q=/(/")  # not a regular expression
+    assert opened.texts("td.name") == []
+
+
+def test_a_row_opens_its_details_and_leads_to_others(page, sample):
+    opened = page(sample)
+    opened.go("#ops?q=aten::addmm")
+    opened.one("tbody tr").click()
+    detail = opened.one("#detail")
+    assert detail.is_displayed() and "aten::addmm" in detail.text and "Launches" in detail.text
+    detail.find_element("link text", "ampere_sgemm_128x64_tn").click()
+    assert opened.address.startswith("#kernels?row=") and "Launched by" in opened.one("#detail").text
+    ActionChains(opened.browser).send_keys(Keys.ESCAPE).perform()
+    assert not opened.one("#detail").is_displayed()
+
+
+def test_everything_can_be_reached_with_the_keyboard(page, sample):
+    opened = page(sample)
+    keys = lambda text: ActionChains(opened.browser).send_keys(text).perform()  # noqa: E731
+    keys("2")
+    assert opened.address == "#ops"
+    keys("/")
+    keys("mm")
+    assert "q=mm" in opened.address
+    opened.one("input[type=search]").send_keys(Keys.ESCAPE)
+    keys("1")
+    assert opened.address == "#overview"
+    theme = opened.run("return document.documentElement.dataset.theme")
+    keys("t")
+    assert opened.run("return document.documentElement.dataset.theme") != theme
+    keys("t")
+
+
+def test_a_table_is_copied_as_csv(page, sample):
+    opened = page(sample)
+    opened.go("#ops?q=gelu")
+    text = opened.run("return csvOf('ops', columnsOf('ops'), shownRows('ops', {q: 'gelu', sort: 'self', dir: 'down'}))")
+    head, row = text.splitlines()
+    assert head.startswith('"Name","Self time (ns)"') and row.startswith('"aten::gelu",')
+    assert opened.run("return csvOf('ops', ['name'], [])") == '"Name"\n'
+
+
+def test_the_flame_graph_zooms_in_and_out(page, sample):
+    opened = page(sample)
+    opened.go("#flame")
+    canvas = opened.one("canvas")
+    ActionChains(opened.browser).move_to_element_with_offset(
+        canvas, -canvas.size["width"] // 2 + 20, -canvas.size["height"] // 2 + 30
+    ).click().perform()
+    assert "node=" in opened.address
+    opened.one(".tools button").click()
+    assert "node=" not in opened.address
+
+
+def test_the_timeline_zooms_selects_and_draws_arrows(page, sample):
+    opened = page(sample)
+    opened.go("#timeline")
+    canvas = opened.one("canvas")
+    canvas.send_keys("www")
+    assert "from=" in opened.address
+    opened.run("const view = DATA.timelines[0]; const k = view.links.findIndex((host) => host >= 0); go('timeline', {slice: k}); render();")
+    assert "launched by cudaLaunchKernel" in opened.one(".status").text
+    assert len(opened.all("option")) == 3
+
+
+def test_hostile_names_are_text(page, report, tmp_path):
+    trace = Trace()
+    for name in (HOSTILE, "=cmd|' /C calc'!A0", "\u202eevil", "a" * 5000, "\x1b[31mred"):
+        trace.op(name, 50, HOSTILE, 20.0)
+    opened = page(report(trace.save(tmp_path / "hostile.json")))
+    for address in ("#overview", "#ops?row=0", "#kernels?row=0", "#flame", "#timeline?slice=0", "#ops?q=%3Cscript%3E"):
+        opened.go(address)
+    assert opened.run("return window.attacked === undefined && document.images.length === 0")
+    opened.go("#ops")
+    assert any("window.attacked" in text for text in opened.texts("td.name"))
+    assert "\"'=cmd" in opened.run("return csvOf('ops', ['name'], [...DATA.ops.rows.keys()])")
+
+
+def test_an_unknown_address_shows_the_overview(page, sample):
+    opened = page(sample)
+    for address in ("#nonsense?x=1", "#ops?row=99999&sort=nonsense", "#timeline?view=77&slice=99999999", "#flame?node=123456&metric=none"):
+        opened.go(address)
+        assert opened.all("main .card")
+
+
+def test_the_page_fits_a_small_window_and_paper(page, sample):
+    opened = page(sample)
+    for address in ("#overview", "#ops", "#timeline"):
+        opened.go(address)
+        assert opened.run("return document.documentElement.scrollWidth <= window.innerWidth")
+    assert len(opened.browser.print_page()) > 1000
+
+
+@pytest.mark.slow
+def test_a_million_events_open_in_two_seconds(page, report, tmp_path):
+    trace = Trace()
+    while len(trace.events) < 1_000_000:
+        trace.step(len(trace.events), 200)
+    path = report(trace.save(tmp_path / "large.json"))
+    assert path.stat().st_size < 5_000_000
+    started = time.perf_counter()
+    opened = page(path)
+    assert opened.all("main .card")
+    print(f"opened in {time.perf_counter() - started:.2f} s, {path.stat().st_size / 1e6:.1f} MB")
+
+
+def test_the_pictures_of_the_documentation_are_made(page, sample, project_root, tmp_path):
+    """Writes docs/images/report.png if it is not there: pictures are made anew by deleting them."""
+    opened = page(sample)
+    for name, address, height, theme in (("report", "#overview", 980, "light"), ("report-timeline", "#timeline", 620, "dark")):
+        opened.go(address)
+        opened.run("setTheme(arguments[0])", theme)
+        opened.browser.set_window_size(1280, height + 143)
+        opened.run("redrawAll()")
+        picture = tmp_path / f"{name}.png"
+        assert opened.browser.save_screenshot(str(picture)) and picture.stat().st_size > 10_000
+        kept = project_root / "docs" / "images" / picture.name
+        if not kept.exists():
+            kept.parent.mkdir(exist_ok=True)
+            kept.write_bytes(picture.read_bytes())
+    opened.run("setTheme('light')")
+    opened.browser.set_window_size(1280, 720 + 143)
