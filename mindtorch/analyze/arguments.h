@@ -29,7 +29,7 @@ MINDTORCH_EXPORT void read_arguments(std::span<const std::int64_t> words, std::v
 using Shapes = std::vector<std::vector<std::int64_t>>;
 MINDTORCH_EXPORT Shapes input_shapes(std::span<const std::int64_t> words);
 
-// As Python prints it: "[[2, 3], []]".
+// Returns the shapes as Python prints them: "[[2, 3], []]".
 MINDTORCH_EXPORT std::string shapes_text(const Shapes& shapes);
 
 // Numbers call signatures: two rows have one id if and only if their input_shapes are equal.

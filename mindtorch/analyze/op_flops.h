@@ -19,7 +19,7 @@ class MINDTORCH_EXPORT OpFlops {
   bool enabled() const { return recording_->options.flops; }
   // O(log calls).
   std::int64_t of(EventIndex event) const;
-  // Of all calls at once, in order of events: those that count anything. O(calls).
+  // Returns all calls with FLOPs, in order of events. O(calls).
   struct Counted {
     EventIndex event;
     std::int64_t flops;

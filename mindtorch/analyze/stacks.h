@@ -17,7 +17,7 @@ namespace mindtorch::analyze {
 // device.
 MINDTORCH_EXPORT std::span<const std::string_view> supported_stack_metrics();
 
-// Of one recorded stack.
+// The time of one recorded stack.
 struct StackTime {
   StackId stack;
   std::int64_t ns;  // above 0

@@ -15,7 +15,7 @@ struct TraceFormat {
   std::string_view what;    // for lists shown to a user
 };
 
-// What export_trace() can write.
+// The formats that export_trace() can write.
 MINDTORCH_EXPORT const std::vector<TraceFormat>& formats();
 
 // Writes `recording` in the format the path's suffix names, whole or not at all. Throws IoError, or InvalidArgument with the list of

@@ -1,4 +1,4 @@
-// What one may ask of a reader, and how much memory it may take.
+// The options of a reader: what it reads, and how much memory it may take.
 #pragma once
 
 #include <cstdint>

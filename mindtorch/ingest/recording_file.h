@@ -14,7 +14,7 @@ namespace mindtorch::ingest {
 // more memory than `options` allow.
 MINDTORCH_EXPORT trace::LoadResult load_recording(const std::string& path, const ReadOptions& options = {});
 
-// As load_recording(), for a file that is in memory already; `path` is for messages.
+// Like load_recording(), for a file that is in memory already. `path` is used in messages.
 MINDTORCH_EXPORT trace::LoadResult load_recording_bytes(std::string_view bytes, const std::string& path, const ReadOptions& options = {});
 
 // True if the file starts like a recording file, false if it does not or cannot be read.

@@ -31,7 +31,7 @@ struct ExperimentalConfig {
   // The trace is only exported: events() and key_averages() are refused. Switched off, with a warning, by with_stack.
   bool trace_only = false;
 
-  // Which overload of an op was called, where the host knows it.
+  // Records which overload of an op was called, if the host knows it.
   bool capture_overload_names = false;
 
   // Records waits of the host and of streams on a device as events, as torch does. Devices that report them anyway always have them.

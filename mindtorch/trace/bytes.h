@@ -60,7 +60,7 @@ class ByteReader {
   std::string_view text();
   void column(std::span<std::int64_t> values);
   std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
-  // To be called before room for `count` values is taken, as few bytes can stand for many of them. Throws BudgetExceeded.
+  // Counts the memory of `count` values. Call it before the values are read: few bytes can stand for many. Throws BudgetExceeded.
   template <class T>
   void room_for(std::size_t count) const {
     if (budget_ != nullptr) budget_->take_for<T>(count);

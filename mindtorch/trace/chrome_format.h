@@ -122,7 +122,7 @@ inline constexpr std::string_view kMetadataPrefix = "metadata.";
 // The object for data that torch's schema does not provide for. Its keys are in `own`.
 inline constexpr std::string_view kOwn = "mindtorch";
 
-// Of the entries of kDeviceProperties; all other keys are those of trace::DeviceProperty.
+// Keys of the entries of kDeviceProperties. All other keys there are those of trace::DeviceProperty.
 namespace device {
 inline constexpr std::string_view kId = "id";
 inline constexpr std::string_view kName = "name";

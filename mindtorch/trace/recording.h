@@ -138,7 +138,7 @@ struct EventColumns : Columns<EventFields> {
   friend bool operator==(const EventColumns&, const EventColumns&) = default;
 };
 
-// In order of time.
+// The rows are in order of time.
 struct MemoryColumns : Columns<MemoryFields> {
   friend bool operator==(const MemoryColumns&, const MemoryColumns&) = default;
 };
@@ -214,7 +214,7 @@ struct ClockInfo {
   friend bool operator==(const ClockInfo&, const ClockInfo&) = default;
 };
 
-// Which side data was asked for. A key that was not asked for is absent, not empty.
+// The side data that was asked for. A key that was not asked for is absent, not empty.
 struct RecordedOptions {
   bool shapes = false;
   bool stacks = false;

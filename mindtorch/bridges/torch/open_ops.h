@@ -1,4 +1,4 @@
-// The ops that a thread has begun and not ended. Needs nothing of torch.
+// The ops that a thread has begun and not ended. It does not use torch.
 #pragma once
 
 #include <array>
@@ -12,17 +12,17 @@ namespace mindtorch::torch_bridge {
 class OpenOps {
  public:
   bool is_full() const noexcept { return last_ == kMost; }
-  // Not when full.
+  // Must not be called when it is full.
   void push(const void* op, record::Slot* slot) noexcept { ops_[++last_] = {op, slot}; }
 
-  // The slot of the op, which is open no longer; null if it was not open.
+  // Returns the slot of the op, which is no longer open then. Null if it was not open.
   record::Slot* pop(const void* op) noexcept {
     if (ops_[last_].op != op) [[unlikely]]
       return pop_inner(op);
     return ops_[last_--].slot;
   }
 
-  // The ops that are open now give no slot when they end.
+  // From now on, pop() returns null for the ops that are open now.
   void forget_slots() noexcept {
     for (std::size_t i = 1; i <= last_; ++i) ops_[i].slot = nullptr;
   }
@@ -34,7 +34,7 @@ class OpenOps {
     record::Slot* slot = nullptr;
   };
 
-  // As pop(), of an op that is not the latest. Ops that began after it and never ended are forgotten.
+  // Like pop(), for an op that is not the latest. Ops that began after it and never ended are forgotten.
   [[gnu::noinline]] record::Slot* pop_inner(const void* op) noexcept {
     for (std::size_t i = last_; i > 0; --i) {
       if (ops_[i].op != op) continue;

@@ -14,7 +14,7 @@ extern std::atomic<std::uint32_t> operators_removed __attribute__((visibility("h
 // Starts to count in operators_removed. Called once.
 void watch_operators();
 
-// Whether the name of the op is the text in the schema of a registered operator. Its address is valid until the operator is removed.
+// True if the name of the op is the text in the schema of a registered operator. Its address is valid until the operator is removed.
 bool is_named_by_schema(const at::RecordFunction& fn);
 
 }  // namespace mindtorch::torch_bridge

@@ -12,7 +12,7 @@
 
 namespace mindtorch::exporter {
 
-// What the list says about an event, which may have been made by hand.
+// The fields of an event that the list shows. The event may have been made by hand.
 struct ListedEvent {
   std::string name;
   double start_us = 0;

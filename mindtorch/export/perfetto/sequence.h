@@ -14,7 +14,7 @@ namespace mindtorch::exporter::perfetto {
 // Appends one packet, given the encoded fields of TracePacket.
 void append_packet(Output& out, std::string_view fields);
 
-// Which texts of one kind a sequence has already defined.
+// The texts of one kind that a sequence has already defined.
 class Interned {
  public:
   // True the first time an id is seen.

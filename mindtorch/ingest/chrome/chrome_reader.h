@@ -33,7 +33,7 @@ struct ChromeReadResult {
 // cores. Throws IoError if the file cannot be read, InvalidArgument if it does not start like a Chrome trace.
 MINDTORCH_EXPORT ChromeReadResult read_chrome_trace(const std::string& path, const ReadOptions& options = {});
 
-// As read_chrome_trace(), for a file that is in memory already; `path` is for messages.
+// Like read_chrome_trace(), for a file that is in memory already. `path` is used in messages.
 MINDTORCH_EXPORT ChromeReadResult read_chrome_bytes(std::string_view bytes, const std::string& path, const ReadOptions& options = {});
 
 }  // namespace mindtorch::ingest

@@ -19,7 +19,7 @@ struct DeviceProperties {
 // Ok if the driver can be loaded and a device node exists. Does not initialise the driver: a process may still fork.
 Status probe_driver();
 
-// Of all devices; empty while the program has not initialised CUDA.
+// Returns the properties of all devices, or nothing while the program has not initialised CUDA.
 std::vector<DeviceProperties> device_properties();
 
 // The version the driver supports (13000), 0 if it is not known.

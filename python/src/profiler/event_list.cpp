@@ -73,12 +73,29 @@ nb::str table(nb::handle object, const TableContext& context, const std::optiona
   return to_text(rows.unlocked_if_possible([&] { return analyze::table(rows.get(), context, options); }));
 }
 
+// A recorded event as a row to be grouped. Groups by stack compare the user's frames, whether they are of a whole recording or of a part.
+analyze::Average row_to_group(const analyze::Analysis& analysis, const analyze::FunctionEvent& event, const GroupOptions& options) {
+  analyze::Average row = event.as_row();
+  if (options.group_by_stack_n <= 0 || event.index() == analyze::kNoEvent) return row;
+  const auto stack = analysis.stacks().of(event.index());
+  row.stack =
+      stack ? analysis.stacks().user_frames(*stack, static_cast<std::size_t>(options.group_by_stack_n)) : std::vector<std::string>();
+  return row;
+}
+
+KeyAverages averages_of(const EventSequence& events, const GroupOptions& options) {
+  const analyze::Analysis& analysis = *events.analysis();
+  if (events.whole()) return analyze::key_averages(analysis, options);
+  analyze::TableRows rows = table_rows(events);
+  rows.row = [&](std::size_t i) { return row_to_group(analysis, events[i], options); };
+  return analyze::group_rows(rows, options).averages;
+}
+
 nb::list key_averages(const EventSequence& events, const GroupOptions& options) {
   KeyAverages averages;
   {
     const ReleasedGil unlocked;
-    averages =
-        events.whole() ? analyze::key_averages(*events.analysis(), options) : analyze::group_rows(table_rows(events), options).averages;
+    averages = averages_of(events, options);
   }
   nb::list rows;
   for (analyze::Average& row : averages.rows) rows.append(nb::cast(AverageRow{std::move(row), events.analysis()}));
@@ -86,7 +103,14 @@ nb::list key_averages(const EventSequence& events, const GroupOptions& options) 
 }
 
 nb::list key_averages(nb::handle list, const GroupOptions& options) {
-  analyze::RowGroups groups = analyze::group_rows(table_rows(list), options);
+  analyze::TableRows list_rows = table_rows(list);
+  list_rows.row = [&](std::size_t i) {
+    const nb::object item = list[i];
+    if (!nb::isinstance<EventHandle>(item)) return row_of(item);
+    const auto& recorded = nb::cast<const EventHandle&>(item);
+    return row_to_group(*recorded.analysis, recorded.event, options);
+  };
+  analyze::RowGroups groups = analyze::group_rows(list_rows, options);
   nb::list rows;
   for (std::size_t i = 0; i < groups.averages.rows.size(); ++i) {
     AverageRow row{std::move(groups.averages.rows[i])};

@@ -7,7 +7,7 @@ import mindtorch_v2 as torch
 import pytest
 from mindtorch_v2.autograd.profiler_util import EventList, FunctionEventAvg
 from mindtorch_v2.profiler import profile, record_function
-from profiles import record_ops
+from profiles import record_ops, train
 
 
 def test_a_row_made_by_hand_is_filled_by_adding(prof):
@@ -150,3 +150,18 @@ def test_rows_can_be_read_as_dictionaries_and_built_from_them(op):
         assert repr(twin) == repr(row) and twin._row == row._row and twin is not row
     count = rows[1].count
     assert rows[1].add(rows[1].__class__(dict(rows[1]._row))).count == 2 * count
+
+
+@pytest.mark.parametrize("group", [{}, {"group_by_input_shapes": True}, {"group_by_stack_n": 2}, {"group_by_overload_name": True}])
+def test_a_part_of_the_events_is_grouped_as_the_whole_is(group):
+    def values(row):
+        return row.key, row.count, row.cpu_time_total, row.self_cpu_time_total, row.input_shapes, row.stack, row.overload_name
+
+    with profile(record_shapes=True, with_stack=True) as prof:
+        train()
+    events = prof.events()
+    whole = [values(row) for row in events.key_averages(**group)]
+    listed = EventList._of(list(events), events._context, None, tree_built=True)
+    assert len(whole) > 10
+    assert [values(row) for row in events[:].key_averages(**group)] == whole
+    assert [values(row) for row in listed.key_averages(**group)] == whole
