@@ -126,7 +126,8 @@ trace::Recording assemble(const Ingredients& from, trace::Recording about) {
   if (!from.batches.empty() || !in_order) {
     std::vector<trace::TrackId> tracks = trace::track_column(out);
     // Device records come after all host events, on tracks of their own or on those of the threads that launched them.
-    for (const SourceBatch& each : from.batches) add_device_batch(each.batch, each.source, mapping, ids, out, tracks);
+    for (const SourceBatch& each : from.batches)
+      add_device_batch(each.batch, each.source, mapping, from.core.window_start(), ids, out, tracks);
     trace::order_events(out, tracks);
   }
   // It looks for the scope around each launch, so it needs the events in order.

@@ -96,27 +96,44 @@ void make_set(Correlations& correlations) {
   correlations.erase(std::unique(correlations.begin(), correlations.end()), correlations.end());
 }
 
-std::uint64_t count_missing(const Correlations& of, const Correlations& in) {
-  Correlations missing;
-  std::ranges::set_difference(of, in, std::back_inserter(missing));
-  return missing.size();
-}
-
-void count_losses(const DeviceBatch& batch, std::string_view source, std::vector<trace::Loss>& losses) {
-  Correlations called, launched, executed;
-  for (const DeviceRecord& record : batch.records) {
-    if (record.correlation == 0) continue;
-    (trace::is_device_kind(record.kind) ? executed : called).push_back(record.correlation);
-    if (record.launches) launched.push_back(record.correlation);
+// keep_last: which records of a batch are older than what was asked to be kept.
+class OldRecords {
+ public:
+  // Nothing is old if the window has no start.
+  OldRecords(const DeviceBatch& batch, std::vector<TickMapping>& mappings, TickMapping& session, std::uint64_t window_start) {
+    if (window_start == 0) return;
+    const std::int64_t window_ns = session.to_ns(window_start);
+    const auto is_early = [&](const DeviceRecord& record) { return mappings.at(record.clock).to_ns(record.start) < window_ns; };
+    Correlations early_calls, calls;
+    for (const DeviceRecord& record : batch.records)
+      if (is_call(record)) (is_early(record) ? early_calls : calls).push_back(record.correlation);
+    make_set(early_calls);
+    make_set(calls);
+    const auto has = [](const Correlations& set, const DeviceRecord& record) {
+      return record.correlation != 0 && std::ranges::binary_search(set, record.correlation);
+    };
+    is_old_.resize(batch.records.size());
+    for (std::size_t i = 0; i < batch.records.size(); ++i) {
+      const DeviceRecord& record = batch.records[i];
+      // Work shares the fate of its call, so that every call that is kept has its work, and the other way round.
+      is_old_[i] = is_call(record) ? is_early(record) : has(early_calls, record) || (is_early(record) && !has(calls, record));
+      count_ += is_old_[i] ? 1 : 0;
+    }
   }
-  for (Correlations* each : {&called, &launched, &executed}) make_set(*each);
-  const auto add = [&](trace::LossReason reason, std::uint64_t count, std::string detail) {
-    if (count > 0) losses.push_back({reason, count, std::string(source), std::move(detail)});
-  };
-  add(trace::LossReason::kDeviceDropped, batch.dropped, batch.dropped_detail);
-  add(trace::LossReason::kOverwritten, batch.overwritten, "older than what was asked to be kept");
-  add(trace::LossReason::kNoDeviceRecord, count_missing(launched, executed), "launches whose device record never came");
-  add(trace::LossReason::kNoLaunch, count_missing(executed, called), "device records whose launch was not seen");
+  bool has(std::size_t i) const { return !is_old_.empty() && is_old_[i]; }
+  std::size_t count() const { return count_; }
+
+ private:
+  static bool is_call(const DeviceRecord& record) { return record.correlation != 0 && !trace::is_device_kind(record.kind); }
+
+  std::vector<bool> is_old_;
+  std::size_t count_ = 0;
+};
+
+std::vector<TickMapping> map_clocks(const DeviceBatch& batch, TickMapping& session) {
+  std::vector<TickMapping> mappings;
+  for (const SourceClock& clock : batch.clocks) mappings.push_back(map_source_clock(clock, session));
+  return mappings;
 }
 
 // The names and details of a batch with the ids of a recording.
@@ -153,23 +170,18 @@ TickMapping map_source_clock(const SourceClock& clock, TickMapping& session) {
   return TickMapping(std::move(anchors));
 }
 
-void add_device_batch(const DeviceBatch& batch, std::string_view source_name, TickMapping& session, IdMaps& ids, trace::Recording& out,
-                      std::vector<trace::TrackId>& track_of_event) {
-  std::vector<TickMapping> mappings;
-  for (const SourceClock& clock : batch.clocks) {
-    mappings.push_back(map_source_clock(clock, session));
-    if (!clock.is_session_clock)
-      out.clock.domains.push_back(
-          {clock.name, 1e9 / mappings.back().ns_per_tick(), mappings.back().error_bound_ns(), clock.samples.size()});
-  }
+std::size_t add_device_records(const DeviceBatch& batch, TickMapping& session, std::uint64_t window_start, IdMaps& ids,
+                               trace::Recording& out, std::vector<trace::TrackId>& track_of_event, LaunchMatching& matching) {
+  std::vector<TickMapping> mappings = map_clocks(batch, session);
   Tracks tracks(out);
   BatchIds batch_ids(batch, ids);
+  const OldRecords old(batch, mappings, session, window_start);
   trace::EventColumns& columns = out.events;
-  const std::size_t first = columns.size();
-  columns.resize(first + batch.records.size());
+  std::size_t row = columns.size();
+  columns.resize(row + batch.records.size() - old.count());
   for (std::size_t i = 0; i < batch.records.size(); ++i) {
+    if (old.has(i)) continue;
     const DeviceRecord& record = batch.records[i];
-    const std::size_t row = first + i;
     TickMapping& mapping = mappings.at(record.clock);
     const std::int64_t start_ns = mapping.to_ns(record.start);
     columns.set(row, {.start_ns = start_ns,
@@ -181,10 +193,35 @@ void add_device_batch(const DeviceBatch& batch, std::string_view source_name, Ti
                       .flags = trace::is_device_kind(record.kind) ? std::uint8_t{trace::kKnownDevice} : std::uint8_t{0}});
     track_of_event.push_back(tracks.of(record));
     if (record.detail != 0) out.attributes.add(static_cast<trace::EventIndex>(row), batch_ids.row(record.detail));
+    matching.add(record);
+    ++row;
+  }
+  return old.count();
+}
+
+void add_source_facts(const DeviceBatch& batch, std::string_view source_name, TickMapping& session, const LaunchMatching& matching,
+                      std::uint64_t left_out, trace::Recording& out) {
+  for (const SourceClock& clock : batch.clocks) {
+    if (clock.is_session_clock) continue;
+    const TickMapping mapping = map_source_clock(clock, session);
+    out.clock.domains.push_back({clock.name, 1e9 / mapping.ns_per_tick(), mapping.error_bound_ns(), clock.samples.size()});
   }
   for (const auto& [key, json] : batch.metadata) out.metadata[key] = json;
   out.devices.insert(out.devices.end(), batch.devices.begin(), batch.devices.end());
-  count_losses(batch, source_name, out.losses);
+  const auto add = [&](trace::LossReason reason, std::uint64_t count, std::string detail) {
+    if (count > 0) out.losses.push_back({reason, count, std::string(source_name), std::move(detail)});
+  };
+  add(trace::LossReason::kDeviceDropped, batch.dropped, batch.dropped_detail);
+  add(trace::LossReason::kOverwritten, batch.overwritten + left_out, "older than what was asked to be kept");
+  add(trace::LossReason::kNoDeviceRecord, matching.launches_without_work(), "launches whose device record never came");
+  add(trace::LossReason::kNoLaunch, matching.work_without_call(), "device records whose launch was not seen");
+}
+
+void add_device_batch(const DeviceBatch& batch, std::string_view source_name, TickMapping& session, std::uint64_t window_start, IdMaps& ids,
+                      trace::Recording& out, std::vector<trace::TrackId>& track_of_event) {
+  LaunchMatching matching;
+  const std::size_t left_out = add_device_records(batch, session, window_start, ids, out, track_of_event, matching);
+  add_source_facts(batch, source_name, session, matching, left_out, out);
 }
 
 }  // namespace mindtorch::record

@@ -1,9 +1,11 @@
 // Puts the records of sources on the timeline of the host. Internal to record.
 #pragma once
 
-#include <span>
+#include <cstdint>
+#include <string_view>
 #include <vector>
 
+#include "mindtorch/record/launch_matching.h"
 #include "mindtorch/record/segment_reader.h"
 #include "mindtorch/record/source.h"
 #include "mindtorch/record/tick_mapping.h"
@@ -15,10 +17,20 @@ namespace mindtorch::record {
 // holds for records between the first and the last sample. Throws InvalidArgument if the clock gave no sample.
 TickMapping map_source_clock(const SourceClock& clock, TickMapping& session);
 
-// Appends every record as an event: streams become tracks, and launches go to the track of their thread. Counts records that were dropped
-// or could not be linked, so that launches seen = device records seen + launches without a device record. `track_of_event` grows along with
-// the events.
-void add_device_batch(const DeviceBatch& batch, std::string_view source_name, TickMapping& session, IdMaps& ids, trace::Recording& out,
-                      std::vector<trace::TrackId>& track_of_event);
+// Appends every record as an event, at the time to which `session` maps it: streams become tracks, and calls go to the track of their
+// thread. `track_of_event` grows along with the events. Calls that started before `window_start`, in ticks of the session's clock, are left
+// out together with the work that they launched, and so is work without a call that started earlier. Returns how many records were left
+// out; the others are added to `matching`.
+std::size_t add_device_records(const DeviceBatch& batch, TickMapping& session, std::uint64_t window_start, IdMaps& ids,
+                               trace::Recording& out, std::vector<trace::TrackId>& track_of_event, LaunchMatching& matching);
+
+// Adds what a source says about its clocks and devices, and counts records that were left out, dropped or could not be linked, so that
+// launches seen = device records seen + launches without a device record.
+void add_source_facts(const DeviceBatch& batch, std::string_view source_name, TickMapping& session, const LaunchMatching& matching,
+                      std::uint64_t left_out, trace::Recording& out);
+
+// Both, for a batch that holds all records of its source.
+void add_device_batch(const DeviceBatch& batch, std::string_view source_name, TickMapping& session, std::uint64_t window_start, IdMaps& ids,
+                      trace::Recording& out, std::vector<trace::TrackId>& track_of_event);
 
 }  // namespace mindtorch::record

@@ -63,10 +63,13 @@ class Session::Impl {
     if (phase != wanted) throw_error(call, "{}", why);
   }
 
-  SourceOptions source_options() {
+  SourceOptions source_options(const ActivitySource& source) {
+    std::function<void(DeviceBatch&)> write_records;
+    if (spill) write_records = [this, name = std::string(source.name())](DeviceBatch& batch) { spill->write_records(name, batch); };
     return {.clock = core.clock,
             .record_bytes = core.budget.bytes,
             .window_start = [this] { return core.window_start(); },
+            .write_records = std::move(write_records),
             .synchronizations = options.device.synchronizations,
             .whole_graphs = options.device.whole_graphs,
             .stop_deadline = options.device.stop_deadline};
@@ -171,7 +174,7 @@ std::unique_ptr<Session> Session::prepare(SessionOptions options) {
   }
   std::vector<ActivitySource*> usable;
   for (ActivitySource* source : impl->options.sources) {
-    const Status status = source->prepare(impl->source_options());
+    const Status status = source->prepare(impl->source_options(*source));
     if (status)
       usable.push_back(source);
     else

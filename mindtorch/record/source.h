@@ -25,6 +25,10 @@ struct SourceOptions {
   // keep_last: records that ended before this time, in ticks of the session's clock, may be dropped. Returns 0 while all records are
   // wanted.
   std::function<std::uint64_t()> window_start = [] { return std::uint64_t{0}; };
+  // spill: writes the records of a batch to the file and takes them out of the batch, so that a long recording need not keep them; names
+  // and details stay, because later records refer to them. The clocks of the batch must have their samples so far. A source may call it
+  // between start() and the end of stop(), on one thread at a time. Empty under the other policies.
+  std::function<void(DeviceBatch& batch)> write_records;
   bool synchronizations = false;                    // waits of the host and of streams as records too
   bool whole_graphs = false;                        // one record for each replay of a captured graph instead of one for each node
   std::chrono::milliseconds stop_deadline{10'000};  // how long stop() may wait for work that is still running
@@ -45,7 +49,8 @@ class MINDTORCH_EXPORT ActivitySource {
   // Describes data that this session will lack although the source runs ("kernels in graphs are not linked"). Valid from prepare() to
   // stop().
   virtual std::vector<std::string> limits() const { return {}; }
-  // Waits for work in flight, then returns every record since start(). Records that were dropped are counted in `dropped`.
+  // Waits for work in flight, then returns every record since start() that SourceOptions::write_records has not taken. Records that were
+  // dropped are counted in `dropped`.
   virtual DeviceBatch stop() = 0;
 };
 

@@ -58,8 +58,11 @@ void SpillWriter::run() {
     queue_.pop_front();
     writing_ = true;  // its memory is still in use: wait_for_room() must not take the empty queue for "nothing more will be released"
     lock.unlock();
-    write(std::move(work));
-    write_ends();  // with every segment, so that pinned ones are released soon after their last scope has closed
+    {
+      std::lock_guard file_lock(file_mutex_);
+      write(std::move(work));
+      write_ends();  // with every segment, so that pinned ones are released soon after their last scope has closed
+    }
     lock.lock();
     writing_ = false;
     room_came_.notify_all();
@@ -84,6 +87,19 @@ void SpillWriter::write(Work work) {
     release(work);
   else
     pinned_.push_back(std::move(work));
+}
+
+void SpillWriter::write_records(const std::string& source, DeviceBatch& batch) {
+  if (core_.clock_samples().empty()) return;  // the session is starting, and nothing could be placed on its timeline
+  std::lock_guard lock(file_mutex_);
+  const std::uint64_t written_before = file_.events_written();
+  try {
+    if (failure_.empty()) file_.write_records(source, batch);
+  } catch (const std::exception& error) {
+    failure_ = error.what();
+  }
+  if (!failure_.empty()) dropped_ += batch.records.size() - (file_.events_written() - written_before);
+  batch.records.clear();
 }
 
 void SpillWriter::release(const Work& work) {

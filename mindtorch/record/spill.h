@@ -32,6 +32,10 @@ class SpillWriter final : public SegmentSink {
   void submit(const ThreadIdentity& thread, Segment&& segment) override;
   void wait_for_room() noexcept override;
 
+  // Writes the records of a source and takes them out of the batch; what cannot be written is counted. Leaves the batch alone while the
+  // session is starting. Any thread.
+  void write_records(const std::string& source, DeviceBatch& batch);
+
   // Writes what is left and ends the file. Returns `summary` (no events) with clock, steps and losses filled in and metadata "spill_file"
   // naming the file; what could not be written is among the losses.
   trace::Recording finish(const Ingredients& rest, trace::Recording summary);
@@ -63,6 +67,7 @@ class SpillWriter final : public SegmentSink {
 
   SessionCore& core_;
   const std::string path_;
+  std::mutex file_mutex_;  // guards the file and its losses: the spill thread and the threads of sources write to it
   SpillFile file_;
   std::vector<Work> pinned_;
   std::string failure_;  // why the file could not be written; segments are dropped and counted from then on

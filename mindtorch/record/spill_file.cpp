@@ -80,12 +80,23 @@ SpillFile::SpillFile(const std::string& path, SessionCore& core, StackProvider* 
 
 trace::TrackId SpillFile::track_of_thread(const ThreadIdentity& thread) {
   const auto [found, is_new] = track_of_number_.try_emplace(thread.number, static_cast<trace::TrackId>(tracks_.size()));
-  if (is_new) {
-    tracks_.push_back(record::track_of(thread));
-    next_ordinal_.push_back(0);
-    writer_.add_track(found->second, tracks_.back());
+  if (!is_new) return found->second;
+  // A source may have seen a call of the thread before the thread's own first segment came.
+  const auto seen = threads_of_calls_.extract(thread.tid);
+  if (seen.empty()) {
+    add_track(record::track_of(thread));
+  } else {
+    found->second = seen.mapped();
+    tracks_[found->second] = record::track_of(thread);
+    writer_.add_track(found->second, tracks_[found->second]);
   }
   return found->second;
+}
+
+void SpillFile::add_track(trace::Track track) {
+  track.first_event = track.event_count = 0;  // not known before the end
+  writer_.add_track(static_cast<trace::TrackId>(tracks_.size()), track);
+  tracks_.push_back(std::move(track));
 }
 
 // A killed session has no summary: the file must contain a clock mapping from the first piece on, and a more precise one as time goes by.
@@ -104,11 +115,10 @@ void SpillFile::write_new_ids() {
 }
 
 void SpillFile::write_piece(trace::TrackId track, const trace::Recording& rows, trace::EventIndex first, trace::EventIndex count,
-                            std::uint64_t ordinal, trace::TimeUnit unit) {
+                            std::uint64_t ordinal) {
   trace::Piece piece = trace::make_piece(rows, track, ordinal, first, first + count);
-  piece.unit = unit;
+  piece.unit = trace::TimeUnit::kTicks;
   writer_.add_piece(piece);
-  next_ordinal_[track] = std::max(next_ordinal_[track], ordinal + count);
   events_written_ += count;
 }
 
@@ -129,43 +139,48 @@ std::vector<OpenSlot> SpillFile::write(const ThreadIdentity& thread, const Segme
   }
   write_clock();
   write_new_ids();
-  if (rows.events.size() > 0)
-    write_piece(track, rows, 0, static_cast<trace::EventIndex>(rows.events.size()), segment.first_ordinal, trace::TimeUnit::kTicks);
+  if (rows.events.size() > 0) write_piece(track, rows, 0, static_cast<trace::EventIndex>(rows.events.size()), segment.first_ordinal);
   if (rows.memory.size() > 0) writer_.add_memory(rows.memory, trace::TimeUnit::kTicks);
   if (!rows.memory_tags.empty()) writer_.add_tags(rows.memory_tags, trace::TimeUnit::kTicks);
   return open;
 }
 
-void SpillFile::write_devices(const Ingredients& from, trace::Recording& summary) {
-  if (from.batches.empty()) return;
+// Times are written in ticks of the session, as those of host events are: the reader maps both by the same line, so that a call stays
+// inside the op that made it.
+void SpillFile::write_records(const std::string& source, const DeviceBatch& batch) {
+  if (batch.records.empty()) return;
   trace::Recording rows;
   rows.tracks = tracks_;
   std::vector<trace::TrackId> track_of_event;
-  TickMapping mapping = map_session_clock(core_.clock_samples(), core_.clock);
-  for (const SourceBatch& each : from.batches) add_device_batch(each.batch, each.source, mapping, ids_, rows, track_of_event);
+  TickMapping ticks;  // ns = ticks
+  add_device_records(batch, ticks, 0, ids_, rows, track_of_event, matching_[source]);
   trace::order_events(rows, track_of_event);
   trace::order_side_rows(rows);
+  write_clock();
   write_new_ids();
-  next_ordinal_.resize(rows.tracks.size(), 0);
+  next_device_ordinal_.resize(rows.tracks.size(), 0);
   for (trace::TrackId id = 0; id < rows.tracks.size(); ++id) {
-    const trace::Track& track = rows.tracks[id];
-    if (id >= tracks_.size()) writer_.add_track(id, track);
+    const trace::Track track = rows.tracks[id];
+    if (id >= tracks_.size()) {
+      add_track(track);
+      if (track.kind == trace::Track::Kind::kThread) threads_of_calls_[track.id] = id;
+    }
     for (trace::EventIndex done = 0; done < track.event_count;) {
       const auto count = std::min<trace::EventIndex>(track.event_count - done, 1u << 16);
-      write_piece(id, rows, track.first_event + done, count, next_ordinal_[id], trace::TimeUnit::kNanoseconds);
+      write_piece(id, rows, track.first_event + done, count, next_device_ordinal_[id]);
+      next_device_ordinal_[id] += count;
       done += count;
     }
   }
-  tracks_ = rows.tracks;
-  std::move(rows.losses.begin(), rows.losses.end(), std::back_inserter(summary.losses));
-  std::move(rows.clock.domains.begin(), rows.clock.domains.end(), std::back_inserter(summary.clock.domains));
-  summary.metadata.merge(rows.metadata);
-  summary.devices = std::move(rows.devices);
 }
 
 trace::Recording SpillFile::finish(const Ingredients& from, trace::Recording summary) {
   write_clock();
-  write_devices(from, summary);
+  TickMapping mapping = map_session_clock(core_.clock_samples(), core_.clock);
+  for (const SourceBatch& each : from.batches) {
+    write_records(each.source, each.batch);
+    add_source_facts(each.batch, each.source, mapping, matching_[each.source], 0, summary);
+  }
   summary.metadata[kSpillEvents] = std::to_string(events_written_);
   writer_.add_steps(summary.steps, trace::TimeUnit::kNanoseconds);
   writer_.add_summary(summary);

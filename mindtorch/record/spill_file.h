@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "mindtorch/record/launch_matching.h"
 #include "mindtorch/record/log_storage.h"
 #include "mindtorch/record/segment_reader.h"
 #include "mindtorch/record/session_core.h"
@@ -46,6 +47,8 @@ class SpillFile {
 
   // Writes a sealed segment. Returns its slots that are still open.
   std::vector<OpenSlot> write(const ThreadIdentity& thread, const Segment& segment);
+  // Writes the records of a source, which may have more later.
+  void write_records(const std::string& source, const DeviceBatch& batch);
   void write_ends(std::span<const trace::PatchedEnd> ends) { writer_.add_patches(ends); }
   // Writes the records of the sources, and the summary with the losses that this adds. Nothing may be written afterwards. Returns the
   // summary.
@@ -57,11 +60,11 @@ class SpillFile {
 
  private:
   trace::TrackId track_of_thread(const ThreadIdentity& thread);
+  void add_track(trace::Track track);
   void write_clock();
   void write_new_ids();
   void write_piece(trace::TrackId track, const trace::Recording& rows, trace::EventIndex first, trace::EventIndex count,
-                   std::uint64_t ordinal, trace::TimeUnit unit);
-  void write_devices(const Ingredients& from, trace::Recording& summary);
+                   std::uint64_t ordinal);
 
   SessionCore& core_;
   const std::string id_;  // as JSON
@@ -70,9 +73,11 @@ class SpillFile {
   std::vector<std::string> names_{""};
   trace::Stacks stacks_;
   IdMaps ids_;
+  std::map<std::string, LaunchMatching> matching_;  // by source
   std::vector<trace::Track> tracks_;
   std::map<std::uint32_t, trace::TrackId> track_of_number_;
-  std::vector<std::uint64_t> next_ordinal_;  // of each track
+  std::map<std::int64_t, trace::TrackId> threads_of_calls_;  // by OS thread id: tracks that only sources have written to
+  std::vector<std::uint64_t> next_device_ordinal_;           // of each track
   std::size_t samples_used_ = 0;
   std::uint64_t events_written_ = 0;
 };

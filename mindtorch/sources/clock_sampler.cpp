@@ -40,6 +40,11 @@ void ClockSampler::sample_now() {
   sample_locked();
 }
 
+std::vector<ClockSampler::Samples> ClockSampler::so_far() {
+  std::lock_guard lock(mutex_);
+  return samples_;
+}
+
 std::vector<ClockSampler::Samples> ClockSampler::stop() {
   if (!thread_.joinable()) return {};
   {

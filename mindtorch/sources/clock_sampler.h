@@ -27,6 +27,8 @@ class ClockSampler {
   // Takes a first sample of each clock before it returns; records are mapped well only between the first and the last sample.
   void start(record::Clock& clock, std::vector<Reader> readers);
   void sample_now();
+  // The samples that have been taken, one list for each reader. Any thread, until stop() is called.
+  std::vector<Samples> so_far();
   // Takes a last sample; one list for each reader. Empty if not started.
   std::vector<Samples> stop();
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <tuple>
 #include <vector>
 
 #include "mindtorch/base/error.h"
@@ -60,17 +62,15 @@ class Appending {
   }
 
   void map_tracks() {
+    const auto identity = [](const Track& track) { return std::tuple(track.kind, track.device, track.pid, track.id, track.number); };
+    std::map<decltype(identity(Track())), TrackId> known;
+    for (TrackId t = 0; t < into_.tracks.size(); ++t) known.try_emplace(identity(into_.tracks[t]), t);
     for (const Track& track : next_.tracks) {
-      const auto same = [&](const Track& t) {
-        return t.kind == track.kind && t.device == track.device && t.pid == track.pid && t.id == track.id && t.number == track.number;
-      };
-      const auto found = std::ranges::find_if(into_.tracks, same);
-      track_ids_.push_back(static_cast<TrackId>(found - into_.tracks.begin()));
-      if (found == into_.tracks.end()) {
-        into_.tracks.push_back(track);
-      } else if (found->name.empty()) {
-        found->name = track.name;
-      }
+      const auto [found, is_new] = known.try_emplace(identity(track), static_cast<TrackId>(into_.tracks.size()));
+      track_ids_.push_back(found->second);
+      if (is_new) into_.tracks.push_back(track);
+      Track& joined = into_.tracks[found->second];
+      if (joined.name.empty()) joined.name = track.name;
     }
   }
 

@@ -2,6 +2,7 @@
 #include "mindtorch/trace/recording_reader.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "mindtorch/base/error.h"
@@ -77,7 +78,12 @@ void RecordingReader::take_timed(ByteReader& in, const Rows& rows, std::vector<R
 }
 
 void RecordingReader::apply_patches() {
-  std::vector<PieceRows> by_ordinal = pieces_;
+  // Only pieces with open events: those of device calls, which are never open, count the events of a thread on their own.
+  std::vector<PieceRows> by_ordinal;
+  std::ranges::copy_if(pieces_, std::back_inserter(by_ordinal), [&](const PieceRows& piece) {
+    const auto first = recording_.events.duration_ns.begin() + static_cast<std::ptrdiff_t>(piece.first_row);
+    return std::find(first, first + static_cast<std::ptrdiff_t>(piece.rows), kStillOpen) != first + static_cast<std::ptrdiff_t>(piece.rows);
+  });
   const auto key = [](const auto& piece) { return std::pair(piece.track, piece.first_ordinal); };
   std::ranges::sort(by_ordinal, {}, key);
   for (const PatchedEnd& patch : patches_) {

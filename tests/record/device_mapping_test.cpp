@@ -49,7 +49,10 @@ class FakeSource : public ActivitySource {
   std::string_view name() const override { return "fake"; }
   trace::DeviceType device_type() const override { return DeviceType::kNpu; }
   Status probe() override { return Status::ok(); }
-  Status prepare(const SourceOptions&) override { return problem_.empty() ? Status::ok() : Status::unavailable(problem_); }
+  Status prepare(const SourceOptions& options) override {
+    write_records_ = options.write_records;
+    return problem_.empty() ? Status::ok() : Status::unavailable(problem_);
+  }
   Status start() override {
     batch_.clocks = {{"fake-npu:0", false, 0.5, {}}, {"session", true, 1.0, {}}};
     sample();
@@ -61,8 +64,15 @@ class FakeSource : public ActivitySource {
     return std::move(batch_);
   }
 
+  // Hands over what there is, as far as the session takes it.
+  void hand_over() {
+    sample();
+    write_records_(batch_);
+  }
+
   DeviceBatch batch_;
   std::string problem_;
+  std::function<void(DeviceBatch&)> write_records_;
   std::vector<bool> toggles_;
 
  private:
@@ -132,6 +142,67 @@ TEST_F(DeviceMappingTest, WhatCannotBeLinkedIsCounted) {
   EXPECT_EQ(lost(recording, LossReason::kDeviceDropped), 5u);
 }
 
+// Records of a session that keeps its last two steps; each step launches `launches` kernels, the first of which waits for the next step.
+class KeptDeviceRecordsTest : public DeviceMappingTest {
+ protected:
+  static constexpr int kSteps = 20, kLaunches = 50, kKeep = 2;
+
+  SessionOptions keeping() {
+    SessionOptions options = watched();
+    options.budget = {.policy = Budget::Policy::kKeepLast, .keep_steps = kKeep};
+    return options;
+  }
+  void run(Session& session) {
+    std::uint64_t correlation = 0;
+    for (int step = 0; step < kSteps; ++step) {
+      session.mark_step(step);
+      for (int i = 0; i < kLaunches; ++i) {
+        OpScope op(intern("op"));
+        clock_.advance(1000);
+        source_.launch("kernel of " + std::to_string(step), i == 0 ? 60'000 : 100, 50, ++correlation);
+        clock_.advance(1000);
+      }
+    }
+    session.mark_step(kSteps);
+  }
+};
+
+TEST_F(KeptDeviceRecordsTest, KeepLastKeepsTheCallsOfTheLastStepsWithTheirWork) {
+  auto session = started(keeping());
+  run(*session);
+  const trace::Recording recording = stopped(*session);
+  auto counts = name_counts(recording);
+  EXPECT_EQ(counts["op"], kKeep * kLaunches);
+  EXPECT_EQ(counts["aclrtLaunchKernel"], kKeep * kLaunches);
+  for (int step = 0; step < kSteps; ++step)
+    EXPECT_EQ(counts["kernel of " + std::to_string(step)], step < kSteps - kKeep ? 0 : kLaunches) << step;
+}
+
+TEST_F(KeptDeviceRecordsTest, WhatIsOlderIsCountedAndNoLaunchLosesItsWork) {
+  auto session = started(keeping());
+  run(*session);
+  source_.batch_.overwritten = 7;  // what the source has dropped itself
+  const trace::Recording recording = stopped(*session);
+  std::uint64_t device_losses = 0;
+  for (const trace::Loss& loss : recording.losses)
+    if (loss.where == "fake" && loss.reason == LossReason::kOverwritten) device_losses += loss.count;
+  EXPECT_EQ(device_losses, 7u + 2 * (kSteps - kKeep) * kLaunches);
+  EXPECT_EQ(lost(recording, LossReason::kNoDeviceRecord), 0u);
+  EXPECT_EQ(lost(recording, LossReason::kNoLaunch), 0u);
+}
+
+TEST_F(KeptDeviceRecordsTest, WorkWithoutACallIsKeptByItsOwnTime) {
+  auto session = started(keeping());
+  run(*session);
+  std::erase_if(source_.batch_.records, [](const DeviceRecord& record) { return record.kind == EventKind::kRuntime; });
+  const trace::Recording recording = stopped(*session);
+  auto counts = name_counts(recording);
+  EXPECT_EQ(counts["kernel of 17"], 0);
+  EXPECT_EQ(counts["kernel of 18"] + counts["kernel of 19"], kKeep * kLaunches);
+  EXPECT_EQ(lost(recording, LossReason::kNoLaunch), static_cast<std::uint64_t>(kKeep * kLaunches));
+  EXPECT_EQ(lost(recording, LossReason::kOverwritten), static_cast<std::uint64_t>(2 * (kSteps - kKeep) * kLaunches));
+}
+
 TEST_F(DeviceMappingTest, WhatSourcesKnowAboutTheirDevicesIsOneList) {
   FakeSource other(clock_);
   const auto npu = [](std::uint8_t index) { return trace::DeviceProperties{{DeviceType::kNpu, index}, "npu", {{"cores", index}}}; };
@@ -182,6 +253,100 @@ TEST_F(DeviceMappingTest, ASpillingSessionWritesDeviceRecordsToo) {
   EXPECT_EQ(counts["aclrtLaunchKernel"], 3000);
   EXPECT_EQ(counts["kernel"], 3000);
   EXPECT_EQ(loaded.recording.devices, devices);
+}
+
+class SpilledDeviceRecordsTest : public DeviceMappingTest {
+ protected:
+  void TearDown() override { ::unlink(path_.c_str()); }
+
+  SessionOptions spilling() {
+    SessionOptions options = watched();
+    options.budget = {.policy = Budget::Policy::kSpill, .bytes = std::int64_t{2} << 20, .spill_path = path_};
+    return options;
+  }
+  trace::Recording loaded() const {
+    trace::LoadResult result = ingest::load_recording(path_, {.max_memory = ingest::kUnlimitedMemory});
+    EXPECT_EQ(result.damage, std::nullopt);
+    EXPECT_EQ(trace::check_invariants(result.recording), "");
+    return std::move(result.recording);
+  }
+  const std::string path_ = testing::TempDir() + "mindtorch_device_records_" + std::to_string(::getpid()) + ".mtrec";
+};
+
+// A scope that spans many segments has its end written later, by its number among the events of its thread: calls that a source adds to the
+// same thread must not change the numbers.
+TEST_F(SpilledDeviceRecordsTest, RecordsThatAreHandedOverWhileTheSessionRunsAreInTheFile) {
+  auto session = started(spilling());
+  constexpr int kOps = 20'000, kBetween = 500;
+  std::size_t most = 0;
+  {
+    NamedScope outer("outer");
+    for (int i = 1; i <= kOps; ++i) {
+      {
+        OpScope op(intern("op"));
+        clock_.advance(10);
+        source_.launch("kernel", 100, 50, static_cast<std::uint64_t>(i));
+        clock_.advance(90);
+      }
+      most = std::max(most, source_.batch_.records.size());
+      if (i % kBetween == 0) source_.hand_over();
+    }
+  }
+  const trace::Recording summary = stopped(*session);
+  EXPECT_LE(most, 2u * kBetween);
+  EXPECT_TRUE(summary.losses.empty());
+  const trace::Recording recording = loaded();
+  auto counts = name_counts(recording);
+  EXPECT_EQ(counts["op"], kOps);
+  EXPECT_EQ(counts["aclrtLaunchKernel"], kOps);
+  EXPECT_EQ(counts["kernel"], kOps);
+  EXPECT_EQ(recording.tracks.size(), 2u) << "the thread and the stream";
+  trace::EventIndex op = 0;
+  for (trace::EventIndex i = 0; i < recording.events.size(); ++i) {
+    if (recording.name(i) == "outer") {
+      EXPECT_EQ(recording.events.duration_ns[i], 100 * kOps);
+    }
+    if (recording.name(i) == "op") op = i;
+    if (recording.name(i) != "aclrtLaunchKernel") continue;
+    ASSERT_LE(recording.events.start_ns[op], recording.events.start_ns[i]);
+    ASSERT_GE(recording.events.end_ns(op), recording.events.end_ns(i)) << "a call lies inside its op";
+  }
+}
+
+TEST_F(SpilledDeviceRecordsTest, LaunchesAreMatchedAcrossTheirParts) {
+  auto session = started(spilling());
+  std::vector<DeviceRecord> held_back;
+  for (std::uint64_t i = 1; i <= 1000; ++i) {
+    source_.launch("kernel", 100, 50, i);
+    clock_.advance(1000);
+    held_back.push_back(source_.batch_.records.back());  // the kernel comes with a later part
+    source_.batch_.records.pop_back();
+    if (i % 100 == 0) source_.hand_over();
+  }
+  held_back.resize(990);
+  source_.batch_.records = held_back;
+  const trace::Recording summary = stopped(*session);
+  EXPECT_EQ(lost(summary, LossReason::kNoDeviceRecord), 10u);
+  EXPECT_EQ(lost(summary, LossReason::kNoLaunch), 0u);
+  EXPECT_EQ(name_counts(loaded())["kernel"], 990);
+}
+
+TEST_F(SpilledDeviceRecordsTest, AThreadThatASourceSawFirstIsOneTrack) {
+  auto session = started(spilling());
+  source_.launch("kernel", 100, 50, 1);
+  source_.hand_over();
+  scope("host");
+  stopped(*session);
+  const trace::Recording recording = loaded();
+  ASSERT_EQ(recording.tracks.size(), 2u);
+  EXPECT_EQ(recording.tracks[0].event_count, 2u);
+  EXPECT_NE(recording.tracks[0].number, 0u);
+}
+
+TEST_F(SpilledDeviceRecordsTest, OtherPoliciesTakeNoRecordsEarly) {
+  auto session = started(watched());
+  EXPECT_FALSE(source_.write_records_);
+  stopped(*session);
 }
 
 TEST_F(DeviceMappingTest, AClockWithoutSamplesIsAnErrorThatNamesIt) {

@@ -2,10 +2,12 @@
 #include "mindtorch/record/session.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <map>
 #include <thread>
 
+#include "mindtorch/ingest/recording_file.h"
 #include "mindtorch/record/hooks.h"
 #include "mindtorch/sources/reference/reference_source.h"
 #include "mindtorch/trace/invariants.h"
@@ -136,6 +138,31 @@ TEST(SourceSession, AccountsForEveryRecordThatIsMissing) {
   EXPECT_EQ(launches + kernels + losses[LossReason::kDeviceDropped], 600u);
   EXPECT_EQ(launches - losses[LossReason::kNoDeviceRecord], kernels - losses[LossReason::kNoLaunch]);
   EXPECT_GT(losses[LossReason::kNoDeviceRecord] + losses[LossReason::kNoLaunch], 0u) << "85 records cannot all be pairs";
+}
+
+// Few small buffers: without handing over their records, the device would soon find none free and drop records.
+TEST(SourceSession, ASessionThatSpillsNeedsNoMoreBuffersTheLongerItRuns) {
+  constexpr std::size_t kLaunches = 20'000;
+  const std::string path = testing::TempDir() + "mindtorch_source_session_" + std::to_string(::getpid()) + ".mtrec";
+  device::Powered on;
+  ReferenceSource source({.buffer_bytes = std::size_t{16} << 10, .max_buffers = 4});
+  auto session = record::Session::prepare(
+      {.budget = {.policy = record::Budget::Policy::kSpill, .bytes = std::int64_t{2} << 20, .spill_path = path}, .sources = {&source}});
+  session->start();
+  for (std::size_t i = 0; i < kLaunches; ++i) {
+    run_op("op", device::main_stream());
+    if (i % 1000 == 0) {
+      ASSERT_EQ(device::flush(), Result::kSuccess);  // the device, too, keeps a limited number of records
+    }
+  }
+  const Recording summary = session->stop();
+  const Recording recording = ingest::load_recording(path, {.max_memory = ingest::kUnlimitedMemory}).recording;
+  ::unlink(path.c_str());
+  EXPECT_THAT(summary.losses, testing::IsEmpty());
+  EXPECT_EQ(trace::check_invariants(recording), "");
+  EXPECT_EQ(events_of(recording, EventKind::kKernel).size(), kLaunches);
+  EXPECT_EQ(events_of(recording, EventKind::kOp).size(), kLaunches);
+  EXPECT_EQ(events_of(recording, EventKind::kRuntime).size(), kLaunches);
 }
 
 TEST(SourceSession, ReportsLaunchesWhoseKernelNeverRan) {

@@ -44,6 +44,16 @@ TEST(Append, ToAnEmptyRecordingIsACopy) {
   EXPECT_EQ(into, next);
 }
 
+// Comparing each thread with all others would take minutes.
+TEST(Append, ManyThreadsAreJoinedInLinearTime) {
+  constexpr int kThreads = 300'000;
+  Recording many;
+  for (int i = 0; i < kThreads; ++i) many.tracks.push_back({.id = i, .number = static_cast<std::uint32_t>(i + 1)});
+  Recording into = many;
+  append(into, many);
+  EXPECT_EQ(into.tracks, many.tracks);
+}
+
 TEST(Append, TracksNamesTimesAndSideDataAreMapped) {
   Recording into = session(1000, {"mul", "add"}, 2);
   append(into, session(5000, {"sub", "mul"}, 3));

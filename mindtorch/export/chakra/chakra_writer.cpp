@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <ctime>
 #include <string_view>
+#include <unordered_map>
 
 #include "mindtorch/base/text.h"
 #include "mindtorch/export/chakra/chakra_values.h"
@@ -47,7 +48,10 @@ class ChakraWriter {
         out_(out),
         args_key_(find_name("args")),
         ids_(recording.events.size(), kNoNode),
-        parents_(recording.events.size(), kNoEvent) {}
+        parents_(recording.events.size(), kNoEvent) {
+    for (TrackId track = 0; track < recording.tracks.size(); ++track)
+      if (recording.tracks[track].kind == trace::Track::Kind::kThread) thread_of_number_.try_emplace(recording.tracks[track].number, track);
+  }
 
   void write();
 
@@ -73,6 +77,7 @@ class ChakraWriter {
   std::vector<std::uint64_t> ids_;         // of events; kNoNode if left out
   std::vector<EventIndex> parents_;        // of events: the innermost one around them that is not left out
   std::vector<std::uint64_t> thread_ids_;  // of tracks
+  std::unordered_map<std::uint32_t, TrackId> thread_of_number_;
   bool first_ = true;
 };
 
@@ -154,16 +159,15 @@ void ChakraWriter::write_event(EventIndex event, TrackId track) {
 std::uint64_t ChakraWriter::forward_parent(EventIndex event) const {
   const trace::EventColumns& events = recording_.events;
   const std::uint32_t number = events.kind[event] == EventKind::kBackward ? trace::forward_thread_of(events.link[event]) : 0;
-  const auto thread = std::find_if(recording_.tracks.begin(), recording_.tracks.end(), [&](const trace::Track& each) {
-    return each.kind == trace::Track::Kind::kThread && each.number == number;
-  });
-  if (number == 0 || thread == recording_.tracks.end()) return kNoNode;
+  const auto found = number == 0 ? thread_of_number_.end() : thread_of_number_.find(number);
+  if (found == thread_of_number_.end()) return kNoNode;
+  const trace::Track& thread = recording_.tracks[found->second];
   const std::int64_t now = events.start_ns[event];
-  const auto begin = events.start_ns.begin() + thread->first_event;
-  const auto started = static_cast<EventIndex>(std::lower_bound(begin, begin + thread->event_count, now) - begin);
-  EventIndex inner = started == 0 ? kNoEvent : thread->first_event + started - 1;
+  const auto begin = events.start_ns.begin() + thread.first_event;
+  const auto started = static_cast<EventIndex>(std::lower_bound(begin, begin + thread.event_count, now) - begin);
+  EventIndex inner = started == 0 ? kNoEvent : thread.first_event + started - 1;
   while (inner != kNoEvent && (ids_[inner] == kNoNode || events.end_ns(inner) < now)) inner = parents_[inner];
-  return node_or_thread(inner, static_cast<TrackId>(thread - recording_.tracks.begin()));
+  return node_or_thread(inner, found->second);
 }
 
 chakra::ValueLists ChakraWriter::inputs_of(EventIndex event) const {

@@ -25,18 +25,22 @@ std::int64_t as_value(std::uint64_t number) { return static_cast<std::int64_t>(n
 
 }  // namespace
 
-ReferenceDecoder::ReferenceDecoder(std::vector<std::vector<record::BracketedSample>> samples) {
+ReferenceDecoder::ReferenceDecoder() {
   batch_.clocks.push_back({.name = "session", .is_session_clock = true});
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    record::SourceClock clock{.name = fmt::format("reference-npu:{}", i), .samples = std::move(samples[i])};
-    static_cast<void>(device::clock_rate(static_cast<int>(i), &clock.nominal_ticks_per_ns));  // keeps 1 if the device is gone
+  for (int i = 0; i < device::device_count(); ++i) {
+    record::SourceClock clock{.name = fmt::format("reference-npu:{}", i)};
+    static_cast<void>(device::clock_rate(i, &clock.nominal_ticks_per_ns));  // keeps 1 if the device is gone
     batch_.clocks.push_back(std::move(clock));
     std::size_t free = 0, total = 0;
-    if (device::memory_info(static_cast<int>(i), &free, &total) == device::Result::kSuccess)
+    if (device::memory_info(i, &free, &total) == device::Result::kSuccess)
       batch_.devices.push_back({.device = {trace::DeviceType::kNpu, static_cast<std::uint8_t>(i)},
                                 .name = "reference NPU",
                                 .numbers = {{"totalGlobalMem", as_value(total)}}});
   }
+}
+
+void ReferenceDecoder::set_samples(std::vector<std::vector<record::BracketedSample>> samples) {
+  for (std::size_t i = 0; i < samples.size() && 1 + i < batch_.clocks.size(); ++i) batch_.clocks[1 + i].samples = std::move(samples[i]);
 }
 
 void ReferenceDecoder::decode(const std::uint8_t* buffer, std::size_t valid) {

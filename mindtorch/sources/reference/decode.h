@@ -13,12 +13,16 @@ namespace mindtorch::sources {
 
 class ReferenceDecoder {
  public:
-  // `samples`: those of each device's clock. Clock 0 of the batch is the session's, clock 1 + i that of device i.
-  explicit ReferenceDecoder(std::vector<std::vector<record::BracketedSample>> samples);
+  // Clock 0 of the batch is the session's, clock 1 + i that of device i.
+  ReferenceDecoder();
 
+  // Sets the samples of each device's clock.
+  void set_samples(std::vector<std::vector<record::BracketedSample>> samples);
   void count_dropped(std::uint64_t count) { dropped_by_device_ += count; }
   // Records without a time or of an unknown kind cannot be placed: they are counted as dropped.
   void decode(const std::uint8_t* buffer, std::size_t valid);
+  // What has been decoded so far.
+  record::DeviceBatch& batch() { return batch_; }
   record::DeviceBatch finish();
 
  private:

@@ -34,6 +34,7 @@ ReferenceSource& reference_source() {
   return source;
 }
 
+ReferenceSource::ReferenceSource(Options options) : options_(options), sampler_(options.sample_period) {}
 ReferenceSource::~ReferenceSource() { unsubscribe(); }
 
 Status ReferenceSource::probe() { return to_status(device::power_state()); }
@@ -41,6 +42,7 @@ Status ReferenceSource::probe() { return to_status(device::power_state()); }
 Status ReferenceSource::prepare(const record::SourceOptions& options) {
   if (Status available = probe(); !available) return available;
   clock_ = &options.clock;
+  write_records_ = options.write_records;
   const Result result = device::subscribe(
       {.request = &ReferenceSource::request, .complete = &ReferenceSource::complete, .host_now = &host_now, .user = this});
   // Prepared before without a session that followed: we are that subscriber. (If the device was exchanged meanwhile, we subscribed anew.)
@@ -50,6 +52,7 @@ Status ReferenceSource::prepare(const record::SourceOptions& options) {
 }
 
 Status ReferenceSource::start() {
+  decoder_ = std::make_unique<ReferenceDecoder>();
   sampler_.start(*clock_, clock_readers());
   Status status = to_status(device::collect(device::kAllActivities));
   if (!status) sampler_.stop();
@@ -63,12 +66,24 @@ record::DeviceBatch ReferenceSource::stop() {
   static_cast<void>(device::collect(0));
   for (int i = 0; i < device::device_count(); ++i) static_cast<void>(device::synchronize_device(i));
   static_cast<void>(device::flush());
-  ReferenceDecoder decoder(sampler_.stop());
   std::uint64_t dropped = 0;
-  if (device::take_dropped(&dropped) == Result::kSuccess) decoder.count_dropped(dropped);
+  const bool is_known = device::take_dropped(&dropped) == Result::kSuccess;
   unsubscribe();
+  ReferenceDecoder& decoder = *decoder_;
+  if (is_known) decoder.count_dropped(dropped);
+  decoder.set_samples(sampler_.stop());
   for (const Buffer& buffer : take_buffers()) decoder.decode(buffer.bytes.get(), buffer.valid);
-  return decoder.finish();
+  record::DeviceBatch batch = decoder.finish();
+  decoder_.reset();
+  return batch;
+}
+
+void ReferenceSource::write_early(const Buffer& buffer) {
+  decoder_->decode(buffer.bytes.get(), buffer.valid);
+  decoder_->set_samples(sampler_.so_far());
+  write_records_(decoder_->batch());
+  std::lock_guard lock(mutex_);
+  --buffers_out_;
 }
 
 void ReferenceSource::unsubscribe() {
@@ -91,8 +106,10 @@ void ReferenceSource::request(void* self, std::uint8_t** buffer, std::size_t* by
 
 void ReferenceSource::complete(void* self, std::uint8_t* buffer, std::size_t, std::size_t valid) {
   auto& source = *static_cast<ReferenceSource*>(self);
+  Buffer filled{std::unique_ptr<std::uint8_t[]>(buffer), valid};
+  if (source.write_records_) return source.write_early(filled);
   std::lock_guard lock(source.mutex_);
-  source.filled_.push_back({std::unique_ptr<std::uint8_t[]>(buffer), valid});
+  source.filled_.push_back(std::move(filled));
 }
 
 std::uint64_t ReferenceSource::host_now(void* self) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -14,6 +15,8 @@
 
 namespace mindtorch::sources {
 
+class ReferenceDecoder;
+
 class ReferenceSource final : public record::ActivitySource {
  public:
   struct Options {
@@ -22,7 +25,7 @@ class ReferenceSource final : public record::ActivitySource {
     std::chrono::milliseconds sample_period{20};
   };
   ReferenceSource() : ReferenceSource(Options()) {}
-  explicit ReferenceSource(Options options) : options_(options), sampler_(options.sample_period) {}
+  explicit ReferenceSource(Options options);
   ~ReferenceSource() override;
 
   std::string_view name() const override { return "reference"; }
@@ -44,11 +47,15 @@ class ReferenceSource final : public record::ActivitySource {
   static std::uint64_t host_now(void* self);
 
   void unsubscribe();
+  // Decodes a buffer and writes its records to the file of a session that spills. On the device's thread.
+  void write_early(const Buffer& buffer);
   std::vector<Buffer> take_buffers();
 
   const Options options_;
   ClockSampler sampler_;
   bool subscribed_ = false;
+  std::function<void(record::DeviceBatch&)> write_records_;
+  std::unique_ptr<ReferenceDecoder> decoder_;  // of the running session; the device's thread uses it until we have unsubscribed
   std::atomic<record::Clock*> clock_{nullptr};
   std::mutex mutex_;  // guards what follows: callbacks come on the device's thread
   std::vector<Buffer> filled_;

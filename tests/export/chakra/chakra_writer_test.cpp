@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <regex>
 
 #include "mindtorch/base/file.h"
@@ -107,6 +108,24 @@ TEST(ChakraWriter, AnAutogradNodeNamesItsForwardThreadAndWhatWasOpenThere) {
   EXPECT_EQ(attribute(text, "MulBackward0", "fw_parent"), 3) << "the scope `step` was open on the forward thread";
   EXPECT_EQ(attribute(text, "step", "scope"), 7);
   EXPECT_EQ(attribute(text, "step", "seq_id"), -1);
+}
+
+// Looking through all threads for each node would be ten billion comparisons.
+TEST(ChakraWriter, TheTimeDoesNotGrowWithTheProductOfThreadsAndNodes) {
+  constexpr int kThreads = 500'000, kNodes = 20'000;
+  trace::RecordingBuilder builder;
+  builder.add_thread(1);
+  for (int i = 0; i < kNodes; ++i)
+    builder.add_event({.name = "MulBackward0",
+                       .kind = EventKind::kBackward,
+                       .start_ns = 10 * i,
+                       .duration_ns = 5,
+                       .link = trace::make_sequence_link(i, kThreads)});
+  trace::Recording recording = builder.finish();
+  for (std::uint32_t i = 2; i <= kThreads; ++i) recording.tracks.push_back({.id = i, .number = i, .first_event = kNodes});
+  const std::string text = written(recording);
+  EXPECT_EQ(attribute(text.substr(0, 4000), "MulBackward0", "fw_tid"), kThreads);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '{'), 1 + (kNodes + 2) * 13) << "the root, and in each node its values and attributes";
 }
 
 TEST(ChakraWriter, TheArgsOfAScopeAreItsInput) {
