@@ -7,10 +7,13 @@ Prints one JSON object a line, as benchmarks/harness.h does. Without a GPU it sa
 """
 
 import contextlib
+import ctypes
 import importlib.util
 import json
 import os
+import re
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -24,6 +27,7 @@ os.environ.setdefault("MINDTORCH_TORCH_BRIDGE_DIR", str(BUILD / "torch_bridge"))
 ROUNDS, STEPS = 15, 40
 GRAPH_KERNELS, REPLAYS, GRAPH_ROUNDS = 2000, 20, 7
 ANSWER_STEPS = 100
+MILLION_REPLAYS = 500  # of the graph
 FLAGS = {"default": {}, "all": {"record_shapes": True, "profile_memory": True, "with_stack": True}}
 
 
@@ -67,6 +71,33 @@ def profilers(torch):
     }
 
 
+def floor(torch):
+    """A function that makes the context of benchmarks/libtorch/cupti_floor.cpp."""
+    from mindtorch_v2.torch_bridge import compiler
+
+    out = BUILD / "cupti_floor.so"
+    compiler.compile_library([Path(__file__).parent / "libtorch" / "cupti_floor.cpp"], out)
+    library = ctypes.CDLL(str(out))
+    library.start.restype = ctypes.c_char_p
+    maps = Path("/proc/self/maps").read_text()
+    cupti = next(line.split()[-1] for line in maps.splitlines() if "libcupti.so" in line)
+    source = (Path(__file__).parent.parent / "mindtorch" / "sources" / "cupti" / "api_names.cpp").read_text()
+    noise = []
+    for listed in re.findall(r"kNoisy\w+ = {(.*?)};", source, re.DOTALL):
+        numbers = [int(number) for number in re.findall(r"\b(\d+),", listed)]
+        noise += [(ctypes.c_uint32 * len(numbers))(*numbers), len(numbers)]
+
+    @contextlib.contextmanager
+    def context():
+        problem = library.start(cupti.encode(), *noise)
+        if problem is not None:
+            raise RuntimeError(problem.decode())
+        yield
+        library.stop()
+
+    return context
+
+
 def seconds_per_step(torch, step, context):
     times = []
     with context:
@@ -80,15 +111,20 @@ def seconds_per_step(torch, step, context):
 
 
 def measure_steps(torch, make, step):
+    make_floor = floor(torch)
     for flags_name, flags in FLAGS.items():
-        times = {"plain": [], "ours": [], "torch": []}
+        times = {"plain": [], "floor": [], "ours": [], "torch": []}
         for _ in range(ROUNDS):
             times["plain"].append(seconds_per_step(torch, step, contextlib.nullcontext()))
+            times["floor"].append(seconds_per_step(torch, step, make_floor()))
             for name in ("ours", "torch"):
                 times[name].append(seconds_per_step(torch, step, make[name](**flags)))
         plain = statistics.median(times["plain"])
-        added = {name: (statistics.median(times[name]) - plain) * 1e6 for name in ("ours", "torch")}
-        report(f"step_{flags_name}", added["ours"], "torch.profiler", added["torch"], "us", f"added to a step of {plain * 1e6:.0f} us")
+        added = {name: (statistics.median(values) - plain) * 1e6 for name, values in times.items()}
+        note = f"added to a step of {plain * 1e6:.0f} us"
+        report(f"step_{flags_name}", added["ours"], "torch.profiler", added["torch"], "us", note)
+        if not flags:
+            report("floor", added["ours"], "empty callbacks and CUPTI with the same kinds", added["floor"], "us", note)
 
 
 def gpu_ms_per_replay(torch, graph, context):
@@ -148,8 +184,45 @@ def measure_answers(torch, make, step):
         found[name] = (averages, export, grown)
         del profile
     note = f"a recording of {ANSWER_STEPS} steps"
-    for index, (name, unit, scale) in enumerate([("key_averages", "ms", 1e3), ("export", "ms", 1e3), ("rss", "MB", 1e-6)]):
+    for index, (name, unit, scale) in enumerate([("key_averages", "ms", 1e3), ("export", "ms", 1e3), ("rss_steps", "MB", 1e-6)]):
         report(name, found["ours"][index] * scale, "torch.profiler", found["torch"][index] * scale, unit, note)
+
+
+def grown_by_a_million(torch, make):
+    """What a recording of a million kernels of graphs adds to the resident memory of this process, with how many were recorded."""
+    x = torch.ones(1024, device="cuda")
+    graph = torch.cuda.CUDAGraph()
+    with make(), torch.cuda.graph(graph):
+        for _ in range(GRAPH_KERNELS):
+            x.mul_(1.0)
+    before = resident_bytes()
+    with make() as profile:
+        for _ in range(MILLION_REPLAYS):
+            graph.replay()
+        torch.cuda.synchronize()
+    # Torch needs minutes for its averages of a million kernels, and more memory; its recording alone is counted.
+    is_ours = "mindtorch" in type(profile).__module__
+    kernels = sum(row.count for row in profile.key_averages() if "elementwise" in row.key) if is_ours else None
+    print(json.dumps([resident_bytes() - before, kernels]))
+
+
+def measure_memory():
+    """Each profiler in a process of its own. Torch is told to keep as much as CUPTI gives, not 128 MB."""
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        config = Path(folder) / "kineto.conf"
+        config.write_text("ACTIVITIES_MAX_GPU_BUFFER_SIZE_MB=4096\n")
+        for name in ("ours", "torch"):
+            environment = os.environ | {"KINETO_CONFIG": str(config)}
+            done = subprocess.run(
+                [sys.executable, __file__, "--million", name], env=environment, capture_output=True, text=True, timeout=300
+            )
+            if done.returncode != 0:
+                print(f"cuda/rss: {name} failed: {done.stderr[-300:]}", file=sys.stderr)
+                return
+            found[name] = json.loads(done.stdout.splitlines()[-1])
+    note = f"a recording of {found['ours'][1]} kernels of graphs, answered"
+    report("rss", found["ours"][0] / 1e6, "torch.profiler", found["torch"][0] / 1e6, "MB", note)
 
 
 def main():
@@ -165,6 +238,8 @@ def main():
 
     compiler.build_if_needed()
     warnings.simplefilter("ignore")
+    if "--million" in sys.argv:
+        return grown_by_a_million(torch, profilers(torch)[sys.argv[-1]])
     make, step = profilers(torch), training_step(torch)
     for name in make:  # the first profile of each loads libraries
         with make[name]():
@@ -172,6 +247,7 @@ def main():
     measure_steps(torch, make, step)
     measure_graphs(torch, make)
     measure_answers(torch, make, step)
+    measure_memory()
 
 
 if __name__ == "__main__":

@@ -18,6 +18,9 @@ endif()
 add_library(mindtorch SHARED)
 target_sources(mindtorch PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR})
 add_library(mindtorch::mindtorch ALIAS mindtorch)
+# Nothing of a static library is exported. Where the compiler links the standard library statically, its exported symbols would otherwise
+# take the place of those of the shared one in other libraries of the process.
+target_link_options(mindtorch PRIVATE LINKER:--exclude-libs,ALL)
 add_library(mindtorch_internals STATIC EXCLUDE_FROM_ALL)
 
 # Precompiles what most sources of a target include, if this build is to do that.

@@ -126,11 +126,13 @@ TESTED_ELSEWHERE = {
     **_each("runtime/optim", "adagrad adam optimizer rmsprop sgd", ["runtime/optim_test.cpp"]),
     "sources/cupti/api_names.cpp": ["sources/cupti_source_test.cpp"],
     "sources/cupti/buffers.cpp": ["sources/cupti_faults_test.cpp", "sources/cupti_contract_test.cpp"],
+    "sources/cupti/captured_ops.cpp": ["sources/cupti_graphs_test.cpp"],
     **_each("sources/cupti", "cupti_source decode", ["sources/cupti_source_test.cpp", "sources/cupti_contract_test.cpp"]),
     "sources/cupti/decode_finish.cpp": ["sources/cupti_graphs_test.cpp", "sources/cupti_contract_test.cpp"],
     "sources/cupti/driver.cpp": ["sources/cupti_source_test.cpp", "sources/cupti_faults_test.cpp"],
     "sources/cupti/graph_nodes.cpp": ["sources/cupti_graphs_test.cpp", "sources/cupti_captures_test.cpp"],
     "sources/cupti/library.cpp": ["sources/cupti_faults_test.cpp"],
+    "sources/cupti/occupancy.cpp": ["sources/occupancy_test.cpp"],
     **_each(
         "sources/reference",
         "decode reference_source",

@@ -90,7 +90,10 @@ EventIndex LaunchLinks::host_of(EventIndex activity) const {
   if (!captured_call_.empty() && captured_call_[activity] != kNoEvent) host = captured_call_[activity];
   if (host == kNoEvent) return kNoEvent;
   host = tree_->node_of(host);
-  while (host != kNoEvent && trace::is_launch_kind(recording_->events.kind[host])) host = tree_->parent(host);  // kNoEvent if it is async
+  // The span of a scope belongs to the scope, everything else to the innermost op or scope.
+  const bool is_span = recording_->events.kind[activity] == trace::EventKind::kDeviceScope;
+  const auto is_passed = [&](trace::EventKind kind) { return is_span ? !trace::is_user_kind(kind) : trace::is_launch_kind(kind); };
+  while (host != kNoEvent && is_passed(recording_->events.kind[host])) host = tree_->parent(host);  // kNoEvent if it is async
   return host;
 }
 

@@ -63,7 +63,8 @@ std::vector<Flow> launch_flows(const analyze::Analysis& analysis) {
     if (track.kind != trace::Track::Kind::kStream) continue;
     for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
       const EventIndex launch = analysis.launches().launch_of(i);
-      if (launch != analyze::kNoEvent) flows.push_back({recording.events.link[i], launch, i});
+      if (launch != analyze::kNoEvent && recording.events.kind[i] != trace::EventKind::kDeviceScope)
+        flows.push_back({recording.events.link[i], launch, i});
     }
   }
   return flows;

@@ -21,6 +21,7 @@ struct LaunchInScope {
 struct Span {
   std::int64_t start;
   std::int64_t end;
+  std::uint64_t correlation;  // of the first piece of work
 };
 
 // The calls made inside a scope, sorted by correlation.
@@ -55,7 +56,7 @@ std::map<std::pair<EventIndex, TrackId>, Span> find_spans(const trace::Recording
       if (!is_work(events.kind[i]) || events.link[i] == 0) continue;
       const auto launch = std::ranges::lower_bound(launches, events.link[i], {}, &LaunchInScope::correlation);
       if (launch == launches.end() || launch->correlation != events.link[i]) continue;
-      const auto [at, is_new] = spans.try_emplace({launch->scope, id}, Span{events.start_ns[i], events.end_ns(i)});
+      const auto [at, is_new] = spans.try_emplace({launch->scope, id}, Span{events.start_ns[i], events.end_ns(i), events.link[i]});
       if (is_new) continue;
       at->second.start = std::min(at->second.start, events.start_ns[i]);
       at->second.end = std::max(at->second.end, events.end_ns(i));
@@ -78,6 +79,7 @@ void add_device_scopes(trace::Recording& recording) {
     events.push_back({.start_ns = span.start,
                       .duration_ns = span.end - span.start,
                       .name = events.name[scope],
+                      .link = span.correlation,
                       .device = recording.tracks[track].device,
                       .kind = trace::EventKind::kDeviceScope,
                       .flags = trace::kKnownDevice});

@@ -202,6 +202,7 @@ trace::Recording Session::stop() {
     const std::vector<SealedLog>& logs;
     ~Release() { impl.release(logs); }
   } release{impl, logs};
+  const std::vector<ActivitySource*> sources = impl.started;
   const std::vector<SourceBatch> batches = impl.drain_sources();
   const Ingredients ingredients{logs, batches, impl.core, impl.stop_ticks, impl.options.stacks ? stack_provider() : nullptr};
   trace::Recording about;
@@ -209,6 +210,8 @@ trace::Recording Session::stop() {
   about.options = {
       .shapes = impl.options.shapes, .stacks = impl.options.stacks, .memory = impl.options.memory, .modules = impl.options.modules};
   trace::Recording recording = impl.spill ? impl.spill->finish(ingredients, std::move(about)) : assemble(ingredients, std::move(about));
+  if (!impl.spill)
+    for (ActivitySource* source : sources) source->complete(recording);
   if (RecordingListener* const it = listener.load(std::memory_order_acquire)) it->recorded(recording);
   return recording;
 }

@@ -39,6 +39,7 @@ TEST(LaunchLinks, WorkBelongsToTheInnermostOpAroundItsLaunch) {
 
 TEST(LaunchLinks, WaitsAndSpansAreLinkedButAreNoWork) {
   Maker maker;
+  const auto scope = maker.op("scope", 0, 120, trace::EventKind::kScope);
   const auto op = maker.op("op", 0, 100);
   maker.launch(10, 5, 1);
   const auto wait = maker.kernel("wait", 200, 50, 1, trace::EventKind::kSync);
@@ -47,7 +48,7 @@ TEST(LaunchLinks, WaitsAndSpansAreLinkedButAreNoWork) {
   const auto& at = maker.new_index();
   const Analysis analysis(recording);
   EXPECT_EQ(analysis.launches().host_of(at[wait]), at[op]);
-  EXPECT_EQ(analysis.launches().host_of(at[span]), at[op]);
+  EXPECT_EQ(analysis.launches().host_of(at[span]), at[scope]) << "a span belongs to the scope that it shows";
   EXPECT_EQ(analysis.launches().total_ns(at[op]), 0);
 }
 

@@ -1,4 +1,7 @@
 // CUDA graphs on the double of libcupti: a kernel of a replay belongs to the op that captured it.
+#include "mindtorch/analyze/analysis.h"
+#include "mindtorch/record/input_writer.h"
+#include "mindtorch/trace/inputs.h"
 #include "tests/sources/cupti_fixture.h"
 
 namespace mindtorch::sources {
@@ -63,6 +66,60 @@ TEST_F(CuptiGraphsTest, AGraphCapturedInOneRecordingIsKnownInTheNext) {
     EXPECT_THAT(captured_by(recording), ElementsAre(Pair(Pair("mm_kernel", "mm"), 1)));
     EXPECT_THAT(recording.losses, testing::IsEmpty()) << loss_text(recording);
   }
+}
+
+TEST_F(CuptiGraphsTest, TheTimeOfAReplayIsCountedUnderTheOpThatCapturedItAlsoInLaterRecordings) {
+  void* executable = nullptr;
+  const auto ops_with_kernels = [](const Recording& recording) {
+    const analyze::Analysis analysis(recording);
+    std::map<std::string, std::size_t> counts;
+    for (const EventIndex op : events_of(recording, EventKind::kOp)) {
+      const std::size_t kernels = analysis.launches().activities_of(op).size();
+      if (kernels > 0) counts[std::string(recording.name(op))] += kernels;
+      EXPECT_EQ(kernels > 0, analysis.launches().self_ns(op) > 0);
+    }
+    return counts;
+  };
+  const Recording first = record([&] {
+    record::NamedScope scope("forward");
+    executable = capture({"mm", "relu"});
+    for (int i = 0; i < 3; ++i) replay(executable);
+  });
+  EXPECT_THAT(ops_with_kernels(first), ElementsAre(Pair("mm", 3), Pair("relu", 3)));
+  for (int round = 0; round < 2; ++round) {
+    const Recording later = record([&] {
+      for (int i = 0; i < 4; ++i) replay(executable);
+      run_op("mm");
+    });
+    EXPECT_THAT(ops_with_kernels(later), ElementsAre(Pair("mm", 5), Pair("relu", 4)));
+    EXPECT_THAT(names_of(later, EventKind::kScope), ElementsAre(Pair("forward", 1))) << "what was around a captured op is known too";
+    EXPECT_THAT(names_of(later, EventKind::kRuntime), testing::Contains(Pair("cudaLaunchKernel (captured)", 2)));
+    EXPECT_THAT(names_of(later, EventKind::kOp), testing::Not(testing::Contains(testing::Key("instantiate"))));
+    EXPECT_THAT(later.losses, testing::IsEmpty()) << loss_text(later);
+  }
+}
+
+TEST_F(CuptiGraphsTest, AnOpThatWasCapturedEarlierHasItsShapes) {
+  void* executable = nullptr;
+  const std::vector<std::int64_t> sizes = {2, 3};
+  const auto inputs_of = [&](const Recording& recording) {
+    for (const EventIndex op : events_of(recording, EventKind::kOp))
+      if (recording.name(op) == "mm") return trace::decode_inputs(recording.inputs.find(op));
+    return std::vector<trace::Input>{};
+  };
+  auto session = record::Session::prepare({.shapes = true, .sources = {&source_}});
+  session->start();
+  cupti_double_begin_capture(7);
+  {
+    record::OpScope op(record::intern("mm"), record::known({trace::DeviceType::kCuda, 0}));
+    record::InputWriter(op).tensor(trace::ScalarType::kFloat, sizes.data(), nullptr, 2, true);
+    launch("mm_kernel");
+  }
+  executable = cupti_double_instantiate_graph(cupti_double_end_capture(7));
+  const Recording first = session->stop();
+  ASSERT_EQ(inputs_of(first).size(), 1u);
+  const Recording later = record([&] { replay(executable); });
+  EXPECT_EQ(inputs_of(later), inputs_of(first));
 }
 
 TEST_F(CuptiGraphsTest, AGraphCapturedBeforeAnyRecordingIsToldAsSuch) {

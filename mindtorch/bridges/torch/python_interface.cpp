@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "mindtorch/bridges/torch/bridge.h"
+#include "mindtorch/bridges/torch/device_memory.h"
 #include "mindtorch/bridges/torch/session_listener.h"
 #include "mindtorch/bridges/torch/tracing.h"
 #include "mindtorch/record/state.h"
@@ -21,5 +22,11 @@ void mindtorch_torch_listen(bridge::SessionListener listener) { bridge::set_sess
 
 // Whether torch.jit traces what this thread does.
 int mindtorch_torch_is_tracing() { return bridge::is_tracing() ? 1 : 0; }
+
+// While torch.profiler runs on this thread, torch's devices report their memory to it: it cannot start where somebody else is told.
+void mindtorch_torch_leave_device_memory() { bridge::unwatch_device_memory(); }
+void mindtorch_torch_retake_device_memory() {
+  if (record::wants(record::kMemory)) bridge::watch_device_memory();
+}
 
 }  // extern "C"

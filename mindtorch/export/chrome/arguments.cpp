@@ -1,7 +1,7 @@
 // Side data of events as JSON.
 #include "mindtorch/export/chrome/arguments.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <bit>
 #include <cmath>
@@ -50,6 +50,18 @@ template <auto Name, class Value>
 void append_argument(std::string& out, const Value& value) {
   append_key<Name>(out);
   fmt::format_to(std::back_inserter(out), "{}", value);
+}
+
+// The text of a longer row of attributes is not kept.
+constexpr std::size_t kLongestKnownRow = 32;
+
+std::size_t hash_of(std::span<const Attribute> row) {
+  std::uint64_t hash = row.size();
+  for (const Attribute& attribute : row) {
+    hash = (hash ^ attribute.key ^ static_cast<std::uint64_t>(attribute.bits)) * 0x9E3779B97F4A7C15U;
+    hash ^= hash >> 32;
+  }
+  return hash;
 }
 
 bool has_device(EventKind kind) { return kind == EventKind::kOp || kind == EventKind::kBackward; }
@@ -131,8 +143,37 @@ void EventArguments::append_stack(std::string& out, EventIndex event) {
 
 void EventArguments::append_attributes(std::string& out, EventIndex event) {
   if (!advance_to(recording_.attributes.events, next_attribute_, event)) return;
+  const std::span<const Attribute> attributes = row(recording_.attributes, next_attribute_);
+  if (attributes.size() > kLongestKnownRow) {
+    append_row(out, next_attribute_);
+    return;
+  }
+  RowText& known = row_texts_[hash_of(attributes) % row_texts_.size()];
+  if (!std::ranges::equal(known.row, attributes)) {
+    known.row = attributes;
+    known.text.clear();
+    append_row(known.text, next_attribute_);
+  }
+  out += known.text;
+  append_bandwidth(out, event, attributes);
+}
+
+// As torch has it: bytes for each nanosecond.
+void EventArguments::append_bandwidth(std::string& out, EventIndex event, std::span<const Attribute> attributes) const {
+  const trace::EventColumns& events = recording_.events;
+  if ((events.kind[event] != EventKind::kMemcpy && events.kind[event] != EventKind::kMemset) || events.duration_ns[event] <= 0) return;
+  const auto find = [&](std::string_view key) {
+    return std::ranges::find_if(attributes, [&](const Attribute& each) { return recording_.names[each.key] == key; });
+  };
+  constexpr std::string_view kBandwidth = "memory bandwidth (GB/s)";
+  const auto bytes = find("bytes");
+  if (bytes == attributes.end() || bytes->type != Attribute::Type::kInt || find(kBandwidth) != attributes.end()) return;
+  out += fmt::format(R"(,"{}":{})", kBandwidth, static_cast<double>(bytes->bits) / static_cast<double>(events.duration_ns[event]));
+}
+
+void EventArguments::append_row(std::string& out, std::size_t row) {
   const std::vector<Attribute>& attributes = recording_.attributes.values;
-  const std::size_t begin = recording_.attributes.offsets[next_attribute_], end = recording_.attributes.offsets[next_attribute_ + 1];
+  const std::size_t begin = recording_.attributes.offsets[row], end = recording_.attributes.offsets[row + 1];
   // A key that is there several times has the value that was set last.
   for (std::size_t at = begin; at < end; ++at) latest_place_[attributes[at].key] = at;
   for (std::size_t at = begin; at < end; ++at) {

@@ -1,6 +1,7 @@
 // The part of an event's "args" that only some events have: shapes, stack, attributes, memory, flags.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ class EventArguments {
   void append_inputs(std::string& out, trace::EventIndex event);
   void append_stack(std::string& out, trace::EventIndex event);
   void append_attributes(std::string& out, trace::EventIndex event);
+  void append_row(std::string& out, std::size_t row);
+  void append_bandwidth(std::string& out, trace::EventIndex event, std::span<const trace::Attribute> attributes) const;
   void append_memory(std::string& out, trace::EventIndex event) const;
   void append_flags(std::string& out, trace::EventIndex event) const;
 
@@ -39,6 +42,12 @@ class EventArguments {
   std::vector<bool> shadowed_;             // by NameId: attribute keys the writer has its own value for
   std::vector<std::size_t> latest_place_;  // by NameId: where the key was last seen among all attributes
   std::vector<std::string> frame_json_;    // each frame as a JSON string
+  // The text of rows that were written lately, by hash: the kernels of a program have few distinct rows.
+  struct RowText {
+    std::span<const trace::Attribute> row;
+    std::string text;
+  };
+  std::vector<RowText> row_texts_ = std::vector<RowText>(1024);
   InputTexts inputs_;
   std::size_t next_input_ = 0, next_stack_ = 0, next_attribute_ = 0;
 };

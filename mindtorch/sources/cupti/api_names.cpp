@@ -19,14 +19,21 @@ constexpr std::array<std::uint32_t, 17> kNoisyRuntimeCalls = {
     324, 325, 409, 410, 461, 462,  // cudaStreamGetCaptureInfo
 };
 
-constexpr std::array<std::uint32_t, 7> kNoisyDriverCalls = {
-    16,   // cuCtxGetDevice
-    303,  // cuCtxSetCurrent
-    304,  // cuCtxGetCurrent
-    310,  // cuPointerGetAttribute
-    392,  // cuDevicePrimaryCtxGetState
-    677,  // cuGetProcAddress
-    686,  // cuKernelGetAttribute
+constexpr std::array<std::uint32_t, 21> kNoisyDriverCalls = {
+    16,                            // cuCtxGetDevice
+    303,                           // cuCtxSetCurrent
+    304,                           // cuCtxGetCurrent
+    310,                           // cuPointerGetAttribute
+    374, 451,                      // cuOccupancyMaxActiveBlocksPerMultiprocessor
+    392,                           // cuDevicePrimaryCtxGetState
+    499, 500,                      // cuStreamIsCapturing
+    536, 537, 629, 630, 729, 730,  // cuStreamGetCaptureInfo
+    566,                           // cuFuncGetModule
+    677,                           // cuGetProcAddress
+    683,                           // cuKernelGetFunction
+    686,                           // cuKernelGetAttribute
+    718,                           // cuFuncGetName
+    719,                           // cuKernelGetName: once for each launch
 };
 
 constexpr std::array<std::string_view, 7> kWorkPrefixes = {

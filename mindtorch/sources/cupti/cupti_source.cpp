@@ -11,6 +11,7 @@
 
 #include "mindtorch/record/open_op.h"
 #include "mindtorch/sources/cupti/api_names.h"
+#include "mindtorch/sources/cupti/captured_ops.h"
 #include "mindtorch/sources/cupti/driver.h"
 
 namespace mindtorch::sources::cupti {
@@ -18,6 +19,8 @@ namespace {
 
 // How often records that lie in half-filled buffers are fetched, and how long the thread sleeps otherwise.
 constexpr std::chrono::milliseconds kFlushPeriod(500);
+// How long stop() waits for calls that are under way.
+constexpr std::chrono::milliseconds kCallPatience(200);
 constexpr std::size_t kWarmBuffers = 4;
 // keep_last looks for old records again when so many new ones came.
 constexpr std::size_t kForgetStep = std::size_t{1} << 16;
@@ -31,6 +34,11 @@ GraphNodes& graph_nodes() {
   static auto& nodes = *new GraphNodes();
   return nodes;
 }
+CapturedOps& captured_ops() {
+  static auto& ops = *new CapturedOps();
+  return ops;
+}
+std::atomic<std::uint32_t> recordings{0};  // since the process began
 std::atomic<bool> may_refuse_buffers{false};
 
 struct Kind {
@@ -38,13 +46,14 @@ struct Kind {
   std::string_view name;
   bool is_required;
 };
+// Calls come first: they are enabled first and disabled last.
 constexpr std::array<Kind, 9> kKinds = {{
     {kRuntime, "RUNTIME", true},
+    {kDriver, "DRIVER", false},
     {kConcurrentKernel, "CONCURRENT_KERNEL", true},
     {kMemcpy, "MEMCPY", true},
     {kMemset, "MEMSET", true},
     {kMemcpyPeer, "MEMCPY2", false},
-    {kDriver, "DRIVER", false},
     {kOverhead, "OVERHEAD", false},
     {kSynchronization, "SYNCHRONIZATION", false},
     {kGraphTrace, "GRAPH_TRACE", false},
@@ -57,6 +66,8 @@ constexpr std::array kGraphCallbacks = {kGraphNodeCreated, kGraphNodeCloned};
 
 // CUPTI of CUDA 13.0 crashes inside the launch of a graph that was instantiated before the kind GRAPH_TRACE was enabled.
 bool can_record_whole_graphs(std::uint32_t version) { return version < 130000 || version >= 130100; }
+
+bool is_kind_of_calls(std::uint32_t kind) { return kind == kRuntime || kind == kDriver; }
 
 bool is_asked_for(std::uint32_t kind, const record::SourceOptions& options) {
   if (kind == kSynchronization) return options.synchronizations;
@@ -166,10 +177,15 @@ Status CuptiSource::enable_kinds() {
 }
 
 void CuptiSource::disable_kinds() {
+  disable_device_kinds();
   const Functions& cupti = library_.functions();
-  // Calls go last: one that is under way is recorded when it ends, and its kernel may be there already.
   for (; !enabled_.empty(); enabled_.pop_back()) cupti.cuptiActivityDisable(enabled_.back());
   if (cupti.cuptiSetThreadIdType != nullptr) cupti.cuptiSetThreadIdType(kDefaultThreadId);
+}
+
+void CuptiSource::disable_device_kinds() {
+  for (; !enabled_.empty() && !is_kind_of_calls(enabled_.back()); enabled_.pop_back())
+    library_.functions().cuptiActivityDisable(enabled_.back());
 }
 
 std::optional<std::uint64_t> CuptiSource::now() const {
@@ -184,7 +200,7 @@ Status CuptiSource::start() {
     return unsubscribe_unless_ok(std::move(readable));
   if (Status enabled = enable_kinds(); !enabled) return unsubscribe_unless_ok(std::move(enabled));
   sampler_.start(options_->clock, {[this](std::uint64_t* ns) { return library_.functions().cuptiGetTimestamp(ns) == kSuccess; }});
-  decoder_ = std::make_unique<Decoder>(library_.functions(), graph_nodes(), options_->record_bytes);
+  decoder_ = std::make_unique<Decoder>(library_.functions(), graph_nodes(), ++recordings, options_->record_bytes);
   moments_.clear();
   size_when_forgotten_ = 0;
   stopping_ = false;
@@ -224,10 +240,17 @@ record::DeviceBatch CuptiSource::stop() {
   if (!idle) decoder.note_deadline(options_->stop_deadline);
   std::vector<ClockSampler::Samples> samples = sampler_.stop();
   record::DeviceBatch batch = decoder.finish(std::move(windows), samples.empty() ? ClockSampler::Samples{} : std::move(samples.front()));
+  captured_calls_ = decoder.captured_calls();
+  replayed_calls_ = decoder.replayed_calls();
   decoder_.reset();
   batch.metadata.emplace_back("cupti_version", fmt::format("{}", library_.version()));
   if (const int version = driver_version(); version != 0) batch.metadata.emplace_back("cuda_driver_version", fmt::format("{}", version));
   return batch;
+}
+
+void CuptiSource::complete(trace::Recording& recording) {
+  captured_ops().add_to(recording, replayed_calls_);
+  captured_ops().learn(recording, recordings, captured_calls_);
 }
 
 void CuptiSource::collect() {
@@ -260,17 +283,36 @@ void CuptiSource::forget_old(Decoder& decoder) {
   size_when_forgotten_ = decoder.size();
 }
 
-void CuptiSource::drain(Decoder& decoder) {
-  const Functions& cupti = library_.functions();
-  cupti.cuptiActivityFlushAll(0);
-  disable_kinds();
-  const Status flushed = library_.check(cupti.cuptiActivityFlushAll(kFlushForced), "cuptiActivityFlushAll");
+void CuptiSource::decode_filled(Decoder& decoder) {
   for (std::vector<BufferPool::Filled> filled; !(filled = buffer_pool().wait_filled(std::chrono::milliseconds(0))).empty();) {
     for (const BufferPool::Filled& buffer : filled) {
       decoder.decode(buffer.bytes, buffer.valid);
       buffer_pool().recycle(buffer);
     }
   }
+}
+
+void CuptiSource::await_calls(Decoder& decoder) {
+  std::unique_lock lock(mutex_);
+  const std::vector<Decoder::Window> windows = windows_;
+  lock.unlock();
+  const auto deadline = std::chrono::steady_clock::now() + kCallPatience;
+  while (true) {
+    library_.functions().cuptiActivityFlushAll(0);
+    decode_filled(decoder);
+    if (!decoder.lacks_calls(windows) || std::chrono::steady_clock::now() > deadline) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+void CuptiSource::drain(Decoder& decoder) {
+  const Functions& cupti = library_.functions();
+  // A call that is under way is recorded when it ends, and its kernel may be there already. No kernels are added while its end is awaited.
+  disable_device_kinds();
+  await_calls(decoder);
+  disable_kinds();
+  const Status flushed = library_.check(cupti.cuptiActivityFlushAll(kFlushForced), "cuptiActivityFlushAll");
+  decode_filled(decoder);
   std::size_t dropped = 0;
   if (cupti.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == kSuccess)
     decoder.count_dropped(dropped, "dropped by CUPTI for want of a buffer");

@@ -38,6 +38,7 @@ class CuptiSource final : public record::ActivitySource {
   void toggle(bool on) override;
   std::vector<std::string> limits() const override { return limits_; }
   record::DeviceBatch stop() override;
+  void complete(trace::Recording& recording) override;
 
  private:
   // CUPTI's callbacks.
@@ -51,12 +52,15 @@ class CuptiSource final : public record::ActivitySource {
   Status register_buffers();
   Status enable_kinds();
   void disable_kinds();
+  void disable_device_kinds();
   std::optional<std::uint64_t> now() const;  // on CUPTI's clock, if it can be read
 
   // On our thread, until stop().
   void collect();
   void forget_old(Decoder& decoder);
   void drain(Decoder& decoder);
+  void decode_filled(Decoder& decoder);
+  void await_calls(Decoder& decoder);
 
   Library library_;
   std::optional<record::SourceOptions> options_;
@@ -74,6 +78,9 @@ class CuptiSource final : public record::ActivitySource {
   // keep_last: the same moments on the session's clock and on CUPTI's.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> moments_;
   std::size_t size_when_forgotten_ = 0;
+
+  // From stop() to complete(), as the decoder has them.
+  std::vector<std::uint64_t> captured_calls_, replayed_calls_;
 };
 
 // The one in all_sources().

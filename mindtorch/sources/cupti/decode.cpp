@@ -229,14 +229,19 @@ std::uint32_t Decoder::kernel_detail(const KernelRecord& kernel) {
                                        batch_.attribute("registers per thread", std::int64_t{config.registers}),
                                        batch_.attribute("shared memory", std::int64_t{config.shared_memory})};
   const DeviceProperties* device = properties(config.device);
-  if (device != nullptr && device->multiprocessors > 0 && device->warp_size > 0) {
-    const double blocks = static_cast<double>(config.grid[0]) * config.grid[1] * config.grid[2] / device->multiprocessors;
-    const double threads = static_cast<double>(config.block[0]) * config.block[1] * config.block[2];
+  const bool is_known = device != nullptr && device->multiprocessors > 0 && device->warp_size > 0;
+  const BlockNeeds block{.threads = config.block[0] * config.block[1] * config.block[2],
+                         .registers_per_thread = static_cast<int>(config.registers),
+                         .shared_memory = config.shared_memory};
+  const double blocks = is_known ? static_cast<double>(config.grid[0]) * config.grid[1] * config.grid[2] / device->multiprocessors : 0;
+  if (is_known) {
     row.push_back(batch_.attribute("blocks per SM", blocks));
-    row.push_back(batch_.attribute("warps per SM", blocks * threads / device->warp_size));
+    row.push_back(batch_.attribute("warps per SM", blocks * block.threads / device->warp_size));
   }
   row.push_back(batch_.json_attribute("grid", triple(config.grid)));
   row.push_back(batch_.json_attribute("block", triple(config.block)));
+  const int occupancy = is_known ? estimated_occupancy_percent(device->limits, block, blocks) : -1;
+  if (occupancy >= 0) row.push_back(batch_.attribute("est. achieved occupancy %", std::int64_t{occupancy}));
   return at->second = add_detail(std::move(row), config.graph_node);
 }
 

@@ -25,7 +25,9 @@ class Decoder {
     std::uint64_t end = ~std::uint64_t{0};
   };
 
-  Decoder(const Functions& cupti, GraphNodes& nodes, std::int64_t record_bytes) : cupti_(cupti), nodes_(nodes), most_bytes_(record_bytes) {}
+  // `recording` is the number of the recording in the process, from 1 on.
+  Decoder(const Functions& cupti, GraphNodes& nodes, std::uint32_t recording, std::int64_t record_bytes)
+      : cupti_(cupti), nodes_(nodes), recording_(recording), most_bytes_(record_bytes) {}
 
   void decode(std::uint8_t* buffer, std::size_t valid);
   // keep_last: drops calls that ended before `time`, together with the work that they launched.
@@ -37,6 +39,13 @@ class Decoder {
   record::DeviceBatch finish(std::vector<Window> windows, std::vector<record::BracketedSample> samples);
 
   std::size_t size() const { return batch_.records.size(); }
+  // True if device work of the windows is known whose call is not: the call may still be under way.
+  bool lacks_calls(const std::vector<Window>& windows) const;
+
+  // After finish(), sorted: the correlations of calls that were captured in this recording, and the keys of calls that were captured in an
+  // earlier recording and replayed in this one.
+  const std::vector<std::uint64_t>& captured_calls() const { return captured_calls_; }
+  const std::vector<std::uint64_t>& replayed_calls() const { return replayed_calls_; }
 
  private:
   // Where a piece of device work ran, as all kinds of records say it.
@@ -98,6 +107,7 @@ class Decoder {
 
   const Functions& cupti_;
   GraphNodes& nodes_;
+  const std::uint32_t recording_;
   const std::int64_t most_bytes_;
   record::DeviceBatch batch_;
   std::vector<DeviceProperties> properties_;
@@ -111,6 +121,8 @@ class Decoder {
   std::vector<std::uint64_t> without_time_;  // correlations of device records that cannot be placed
   std::vector<std::uint64_t> unfinished_;
   std::uint64_t unknown_ = 0;
+  std::vector<std::uint64_t> captured_calls_;
+  std::vector<std::uint64_t> replayed_calls_;
   std::chrono::milliseconds deadline_{0};
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "mindtorch/record/names.h"
+#include "mindtorch/sources/cupti/captured_ops.h"
 #include "mindtorch/sources/cupti/decode.h"
 
 namespace mindtorch::sources::cupti {
@@ -14,6 +15,16 @@ using record::DeviceRecord;
 
 bool is_inside(const std::vector<Decoder::Window>& windows, std::uint64_t time) {
   return std::ranges::any_of(windows, [&](const Decoder::Window& window) { return time >= window.begin && time <= window.end; });
+}
+
+// A launch that is under way when recording ends does not belong to the recording, because its kernel may or may not be there.
+bool is_call_inside(const std::vector<Decoder::Window>& windows, const DeviceRecord& call) {
+  return is_inside(windows, call.start) && (!call.launches || is_inside(windows, call.end));
+}
+
+void make_set(std::vector<std::uint64_t>& values) {
+  std::ranges::sort(values);
+  values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
 }  // namespace
@@ -34,7 +45,7 @@ Decoder::Calls Decoder::find_calls(const std::vector<Window>& windows) const {
   Calls calls;
   for (const DeviceRecord& record : batch_.records) {
     if (!trace::is_launch_kind(record.kind)) continue;
-    if (!is_inside(windows, record.start)) {
+    if (!is_call_inside(windows, record)) {
       calls.outside.insert(record.correlation);
       continue;
     }
@@ -45,12 +56,29 @@ Decoder::Calls Decoder::find_calls(const std::vector<Window>& windows) const {
   return calls;
 }
 
+bool Decoder::lacks_calls(const std::vector<Window>& windows) const {
+  if (over_budget_ > 0) return false;  // a missing call may have been refused
+  const Calls calls = find_calls(windows);
+  std::vector<std::uint64_t> called, executed;
+  for (const DeviceRecord& record : batch_.records) {
+    if (trace::is_launch_kind(record.kind))
+      called.push_back(record.correlation);
+    else if (record.correlation != 0 && calls.has_launched(record.correlation) &&
+             (executed.empty() || executed.back() != record.correlation))
+      executed.push_back(record.correlation);
+  }
+  make_set(called);
+  make_set(executed);
+  return !std::ranges::includes(called, executed);
+}
+
 // A kernel belongs to the recording if its launch does. The call of a kernel may not be there because it was under way when recording began
 // or ended; correlations count up, so that it lies before the first or after the last call of the recording.
 void Decoder::drop_outside(const std::vector<Window>& windows) {
   const Calls calls = find_calls(windows);
   std::erase_if(batch_.records, [&](const DeviceRecord& record) {
-    if (trace::is_launch_kind(record.kind) || record.correlation == 0) return !is_inside(windows, record.start);
+    if (trace::is_launch_kind(record.kind)) return !is_call_inside(windows, record);
+    if (record.correlation == 0) return !is_inside(windows, record.start);
     return !calls.has_launched(record.correlation);
   });
   for (std::vector<std::uint64_t>* unplaced : {&without_time_, &unfinished_})
@@ -69,9 +97,11 @@ void Decoder::match_captures(std::uint64_t since) {
     for (; at != created.end() && key(*at) <= std::pair(static_cast<std::uint32_t>(record.lane), record.end); ++at) {
       record.launches = false;
       // The runtime's call and the driver's call inside it have the same correlation, or the inner one is as good.
-      nodes_.set_capture_correlation(at->node, static_cast<std::uint32_t>(record.correlation));
+      nodes_.set_captured_call(at->node, recording_, static_cast<std::uint32_t>(record.correlation));
+      captured_calls_.push_back(record.correlation);
     }
   }
+  make_set(captured_calls_);
 }
 
 // Completes the details of nodes: which call captured them, and under which op.
@@ -82,13 +112,19 @@ void Decoder::name_captured_ops() {
     std::vector<trace::Attribute> row(stored.begin(), stored.end());
     row.push_back(batch_.attribute("graph id", static_cast<std::int64_t>(node >> 32)));
     const std::optional<NodeOrigin> origin = nodes_.find(node);
-    if (origin && origin->capture_correlation != 0)
-      row.push_back(batch_.attribute("capture correlation", std::int64_t{origin->capture_correlation}));
+    if (origin && origin->capture_correlation != 0) {
+      const bool is_earlier = origin->capture_recording != recording_;
+      const std::uint64_t call =
+          is_earlier ? captured_call_key(origin->capture_recording, origin->capture_correlation) : origin->capture_correlation;
+      row.push_back(batch_.attribute("capture correlation", static_cast<std::int64_t>(call)));
+      if (is_earlier) replayed_calls_.push_back(call);
+    }
     const bool has_op = origin && origin->op != 0;
     row.push_back(
         batch_.text_attribute("captured by", has_op ? record::name_text(origin->op) : "not recorded when the graph was captured"));
     replaced[detail] = batch_.details.add(row);
   }
+  make_set(replayed_calls_);
   if (replaced.empty()) return;
   for (DeviceRecord& record : batch_.records) {
     if (const auto found = replaced.find(record.detail); found != replaced.end()) record.detail = found->second;

@@ -46,6 +46,8 @@ enum : int {
   kSharedMemoryPerMultiprocessor = 81,
   kRegistersPerMultiprocessor = 82,
   kSharedMemoryPerBlockOptin = 97,
+  kMaxBlocksPerMultiprocessor = 106,
+  kReservedSharedMemoryPerBlock = 111,
 };
 
 // The driver's library and what is missing of it. Never closed.
@@ -111,6 +113,7 @@ DeviceProperties properties_of(const Driver& driver, Device device) {
   const trace::Device traced{trace::DeviceType::kCuda, static_cast<std::uint8_t>(device)};
   DeviceProperties properties{.multiprocessors = attribute(kMultiprocessorCount),
                               .warp_size = attribute(kWarpSize),
+                              .limits = {},
                               .reported = {.device = traced, .name = name.data(), .numbers = {}}};
   properties.reported.numbers = {{"totalGlobalMem", static_cast<std::int64_t>(memory)},
                                  {"computeMajor", attribute(kComputeMajor)},
@@ -124,6 +127,14 @@ DeviceProperties properties_of(const Driver& driver, Device device) {
                                  {"regsPerMultiprocessor", attribute(kRegistersPerMultiprocessor)},
                                  {"sharedMemPerBlockOptin", attribute(kSharedMemoryPerBlockOptin)},
                                  {"sharedMemPerMultiprocessor", attribute(kSharedMemoryPerMultiprocessor)}};
+  properties.limits = {.compute_major = attribute(kComputeMajor),
+                       .compute_minor = attribute(kComputeMinor),
+                       .threads = attribute(kMaxThreadsPerMultiprocessor),
+                       .warp_size = properties.warp_size,
+                       .registers = attribute(kRegistersPerMultiprocessor),
+                       .shared_memory = attribute(kSharedMemoryPerMultiprocessor),
+                       .blocks = attribute(kMaxBlocksPerMultiprocessor),
+                       .reserved_shared_memory = attribute(kReservedSharedMemoryPerBlock)};
   return properties;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/sources/cupti/occupancy.h"
 #include "mindtorch/trace/event.h"
 
 namespace mindtorch::sources::cupti {
@@ -13,6 +14,7 @@ namespace mindtorch::sources::cupti {
 struct DeviceProperties {
   int multiprocessors = 0;
   int warp_size = 32;
+  MultiprocessorLimits limits;
   trace::DeviceProperties reported;
 };
 

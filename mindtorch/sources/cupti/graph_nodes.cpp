@@ -34,14 +34,20 @@ std::optional<NodeOrigin> GraphNodes::find(std::uint64_t node) const {
 std::vector<GraphNodes::Created> GraphNodes::created_since(std::uint64_t since) const {
   std::lock_guard lock(mutex_);
   std::vector<Created> found;
-  for (const Created& entry : entries_)
-    if (entry.origin.captured_at >= since) found.push_back(entry);
+  for (std::uint32_t i = 0; i < entries_.size(); ++i) {
+    // CUPTI reports a copy as created before it reports it as copied. Such an entry is in use no longer.
+    const bool is_copy = entry_of(entries_[i].node) != i;
+    if (!is_copy && entries_[i].origin.captured_at >= since) found.push_back(entries_[i]);
+  }
   return found;
 }
 
-void GraphNodes::set_capture_correlation(std::uint64_t node, std::uint32_t correlation) {
+void GraphNodes::set_captured_call(std::uint64_t node, std::uint32_t recording, std::uint32_t correlation) {
   std::lock_guard lock(mutex_);
-  if (const std::uint32_t entry = entry_of(node); entry != kNone) entries_[entry].origin.capture_correlation = correlation;
+  const std::uint32_t entry = entry_of(node);
+  if (entry == kNone) return;
+  entries_[entry].origin.capture_recording = recording;
+  entries_[entry].origin.capture_correlation = correlation;
 }
 
 }  // namespace mindtorch::sources::cupti

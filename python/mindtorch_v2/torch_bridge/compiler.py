@@ -86,7 +86,7 @@ def _link_command(compiler: str, torch, objects: list[Path], out: Path) -> list[
     recorder = layout.recorder_library()
     if not recorder.exists():
         raise BuildError(f"{recorder} was replaced since this process has loaded it; try again")
-    command = [*compiler.split(), "-shared", "-Wl,--no-undefined", *map(str, objects), str(recorder)]
+    command = [*compiler.split(), "-shared", "-Wl,--no-undefined", "-Wl,--exclude-libs,ALL", *map(str, objects), str(recorder)]
     return [*command, f"-L{libraries}", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{recorder.parent}", "-o", str(out)]
 
 

@@ -58,4 +58,6 @@ def _declared(calls: ctypes.CDLL) -> ctypes.CDLL:
     calls.mindtorch_torch_activate.restype = ctypes.c_char_p
     calls.mindtorch_torch_version.restype = ctypes.c_char_p
     calls.mindtorch_torch_listen.restype = None
+    calls.mindtorch_torch_leave_device_memory.restype = None
+    calls.mindtorch_torch_retake_device_memory.restype = None
     return calls

@@ -1,4 +1,4 @@
-"""The hooks in torch's Python code while a session records: annotations of compiled code, and calls of modules."""
+"""The hooks in torch's Python code while a session records: annotations of compiled code, calls of modules, starts of torch.profiler."""
 
 import ctypes
 import sys
@@ -6,6 +6,7 @@ import sys
 from mindtorch_v2._C import _session_listener
 from mindtorch_v2.torch_bridge.annotations import Annotations
 from mindtorch_v2.torch_bridge.modules import ModuleCalls
+from mindtorch_v2.torch_bridge.nested_profiler import NestedProfiler
 
 
 class SessionHooks:
@@ -15,6 +16,7 @@ class SessionHooks:
         self._wants_modules = ctypes.c_uint32.in_dll(calls, "mindtorch_torch_wants_modules").value
         self._annotations = Annotations()
         self._modules = ModuleCalls()
+        self._nested = NestedProfiler(calls)
         # Not a callback of ctypes, which would print what is raised in it (a KeyboardInterrupt, say) and lose it.
         calls.mindtorch_torch_listen(ctypes.c_void_p(_session_listener(self._session_changes)))
 
@@ -24,10 +26,14 @@ class SessionHooks:
             return
         if not wants:
             try:
-                self._annotations.stop()
+                self._nested.stop()
             finally:
-                self._modules.stop()
+                try:
+                    self._annotations.stop()
+                finally:
+                    self._modules.stop()
             return
         self._annotations.start()
+        self._nested.start()
         if wants & self._wants_modules:
             self._modules.start()

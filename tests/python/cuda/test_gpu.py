@@ -64,7 +64,13 @@ def _two_streams(torch):
     return step
 
 
-PROGRAMS = {"mlp": _mlp, "cnn_amp": _cnn_amp, "transformer": _transformer, "two_streams": _two_streams}
+def _compiled(torch):
+    model = torch.compile(torch.nn.Sequential(torch.nn.Linear(128, 128), torch.nn.GELU(), torch.nn.LayerNorm(128)).cuda())
+    x = torch.randn(32, 128, device="cuda")
+    return lambda: model(x).sum().backward()
+
+
+PROGRAMS = {"mlp": _mlp, "cnn_amp": _cnn_amp, "transformer": _transformer, "two_streams": _two_streams, "compiled": _compiled}
 
 
 def _events(profile, path):
@@ -77,7 +83,9 @@ def _work(events):
     for event in events:
         args = event.get("args", {})
         if event.get("cat") == "kernel":
-            counts[event["name"], tuple(args["grid"]), tuple(args["block"])] += 1
+            # Torch has 0 for kernels with more shared memory than a program gets without asking.
+            occupancy = args["est. achieved occupancy %"] if args["shared memory"] <= 48 << 10 else None
+            counts[event["name"], tuple(args["grid"]), tuple(args["block"]), occupancy] += 1
         elif event.get("cat") in ("gpu_memcpy", "gpu_memset"):
             counts[event["name"], args.get("bytes")] += 1
     return counts
@@ -113,6 +121,42 @@ def test_the_work_of_the_device_and_the_op_of_each_kernel_are_those_of_torch(nam
     assert _pairs(ours) == _pairs(theirs)
 
 
+def test_the_span_of_a_scope_belongs_to_the_scope_and_copies_have_their_bandwidth(bridged_torch, tmp_path):
+    from mindtorch_v2 import profiler
+
+    torch = bridged_torch
+    with profiler.profile(activities=["cpu", "cuda"]) as profile, profiler.record_function("forward"):
+        torch.ones(1 << 16).cuda().mul_(2)
+    events = _events(profile, tmp_path / "trace.json")
+    scope = next(event for event in events if event.get("cat") == "user_annotation" and event["name"] == "forward")
+    span = next(event for event in events if event.get("cat") == "gpu_user_annotation" and event["name"] == "forward")
+    assert span["args"]["External id"] == scope["args"]["External id"]
+    copy = next(event for event in events if event.get("cat") == "gpu_memcpy")
+    assert copy["args"]["memory bandwidth (GB/s)"] == pytest.approx(copy["args"]["bytes"] / (copy["dur"] * 1000), rel=0.1)
+
+
+def test_torch_profiler_may_start_inside_a_profile_of_memory(bridged_torch):
+    from mindtorch_v2 import profiler
+
+    torch = bridged_torch
+    activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
+    with profiler.profile(activities=["cpu", "cuda"], profile_memory=True) as ours:
+        before = torch.empty(1 << 20, device="cuda")
+        with torch.profiler.profile(activities=activities, profile_memory=True) as theirs:
+            inside = torch.empty(1 << 18, device="cuda")
+        after = torch.zeros(1 << 20, device="cuda")
+    del before, inside, after
+    assert next(row for row in theirs.key_averages() if row.key == "aten::empty").self_device_memory_usage == 1 << 20
+    usage = {row.key: row.device_memory_usage for row in ours.key_averages()}
+    assert usage["aten::zeros"] == 4 << 20, "what comes after torch.profiler is reported again"
+
+
+def test_torch_can_be_imported_after_the_profiler(bridged_torch):
+    program = "import mindtorch_v2, torch; print(float(torch.ones(2, device='cuda').sum()))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (0, "2.0"), done.stderr
+
+
 GRAPH_PROGRAM = """
 import json, sys, torch
 from mindtorch_v2 import profiler
@@ -123,7 +167,7 @@ with torch.cuda.stream(torch.cuda.Stream()), torch.no_grad():
     model(x)
 torch.cuda.synchronize()
 graph = torch.cuda.CUDAGraph()
-with profiler.profile(activities=["cpu", "cuda"]) as profile:
+with profiler.profile(activities=["cpu", "cuda"], record_shapes=True) as profile:
     with torch.no_grad(), torch.cuda.graph(graph):
         model(x)
     for _ in range(5):
@@ -132,13 +176,23 @@ profile.export_chrome_trace(sys.argv[1])
 with profiler.profile(activities=["cpu", "cuda"]) as later:
     graph.replay()
 later.export_chrome_trace(sys.argv[2])
+for each in (profile, later):
+    rows = {row.key: row for row in each.key_averages(group_by_input_shape=True)}
+    kernels = sum(row.self_device_time_total for row in rows.values() if row.device_type == profiler.DeviceType.CUDA)
+    ops = {key: row.self_device_time_total for key, row in rows.items() if key.startswith("aten::") and row.self_device_time_total > 0}
+    print(json.dumps({"kernels": kernels, "ops": ops, "shapes": rows["aten::addmm"].input_shapes}))
 """
 
 
 def test_every_kernel_of_a_replayed_graph_has_its_op_also_in_a_later_window(bridged_torch, tmp_path):
     # In a process of its own: torch.profiler, once used, keeps the callbacks that graph nodes are learnt through.
     paths = [tmp_path / "graph.json", tmp_path / "later.json"]
-    subprocess.run([sys.executable, "-c", GRAPH_PROGRAM, *map(str, paths)], check=True)
+    done = subprocess.run([sys.executable, "-c", GRAPH_PROGRAM, *map(str, paths)], check=True, capture_output=True, text=True)
+    for line in done.stdout.splitlines():
+        table = json.loads(line)
+        assert {"aten::addmm", "aten::gelu"} <= set(table["ops"]), "the time of a replay is counted under the ops that were captured"
+        assert sum(table["ops"].values()) == pytest.approx(table["kernels"])
+        assert [64, 64] in table["shapes"]
     for path, replays in zip(paths, (5, 1), strict=True):
         events = json.loads(path.read_text())["traceEvents"]
         kernels = [event["args"] for event in events if event.get("cat") == "kernel" and "graph node id" in event["args"]]
