@@ -17,7 +17,7 @@ MINDTORCH_EXPORT void write_memory_timeline(const analyze::Analysis& analysis, t
 // The page: one file, no network, the picture is there without a script; the script tells the values under the pointer.
 MINDTORCH_EXPORT std::string memory_timeline_page(const analyze::MemoryTimeline& timeline);
 
-// Returns the device that torch's export_memory_timeline() shows if none is named: the first accelerator that reported memory, else the CPU.
+// Returns the device that torch's export_memory_timeline() shows by default: the first accelerator that reported memory, else the CPU.
 MINDTORCH_EXPORT trace::Device default_memory_device(const trace::Recording& recording);
 
 }  // namespace mindtorch::exporter
