@@ -1,5 +1,5 @@
 // The floor of every profiler of PyTorch on a GPU: RecordFunction callbacks that do nothing, and CUPTI with the same kinds of records as
-// ours, which nobody reads. Compiled by benchmarks/cuda.py against the installed torch, and called through ctypes.
+// ours, which are thrown away. Compiled by benchmarks/cuda.py against the installed torch, and called through ctypes.
 #include <ATen/record_function.h>
 #include <dlfcn.h>
 #include <sys/mman.h>
