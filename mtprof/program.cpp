@@ -12,7 +12,7 @@
 #include <system_error>
 
 #include "mtprof/commands.h"
-#include "mtprof/run.h"
+#include "mtprof/python_commands.h"
 #include "mtprof/shown.h"
 
 namespace mindtorch::mtprof {
@@ -36,13 +36,13 @@ int run_command(const Run& run) {
 }  // namespace
 
 int run_program(int argc, const char* const* argv) {
-  if (argc > 1 && std::string_view(argv[1]) == "run") return hand_over_to_python(argc, argv);
+  if (argc > 1 && is_written_in_python(argv[1])) return hand_over_to_python(argc, argv);
   CLI::App program("Reads recordings (.mtrec) and Chrome traces of torch.profiler or of this library, plain or .gz.", "mtprof");
   program.require_subcommand(1);
   program.set_version_flag("--version", MINDTORCH_VERSION);
   program.footer("Exit status: 0 all well, 1 something was found or failed, 2 wrong usage.");
   Run run;
-  add_run(program);
+  add_python_commands(program);
   add_table(program, run);
   add_export(program, run);
   add_info(program, run);

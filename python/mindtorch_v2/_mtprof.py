@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 
-_IN_PYTHON = ("run",)
+_IN_PYTHON = {"run": "_run", "query": "_query"}  # commands, and the modules of mindtorch_v2.profiler that hold them
 
 
 def find_program() -> Path | None:
@@ -21,9 +22,7 @@ def find_program() -> Path | None:
 def main(argv: list[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     if argv[:1] and argv[0] in _IN_PYTHON:
-        from mindtorch_v2.profiler._run import main as run
-
-        return run(argv[1:])
+        return import_module(f"mindtorch_v2.profiler.{_IN_PYTHON[argv[0]]}").main(argv[1:])
     program = find_program()
     if program is None:
         print("mtprof: the native program is missing: this package was built without its tools (MINDTORCH_BUILD_TOOLS)", file=sys.stderr)

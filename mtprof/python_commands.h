@@ -1,16 +1,20 @@
 // The commands of mtprof that are written in Python.
 #pragma once
 
+#include <string_view>
+
 namespace CLI {
 class App;
 }
 
 namespace mindtorch::mtprof {
 
+bool is_written_in_python(std::string_view command);
+
 // Replaces this process by Python, which runs the command. Returns only if Python cannot be started, with the exit status.
 int hand_over_to_python(int argc, const char* const* argv);
 
-// Lists the command in the help of the program.
-void add_run(CLI::App& program);
+// Lists the commands in the help of the program.
+void add_python_commands(CLI::App& program);
 
 }  // namespace mindtorch::mtprof

@@ -1,5 +1,5 @@
-// mtprof run: hands over to Python, where the command is written (python/mindtorch_v2/profiler/_run.py).
-#include "mtprof/run.h"
+// mtprof run and mtprof query: hand over to Python, where they are written (python/mindtorch_v2/profiler/_run.py and _query.py).
+#include "mtprof/python_commands.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -56,8 +56,11 @@ int hand_over_to_python(int argc, const char* const* argv) {
   return 1;
 }
 
-void add_run(CLI::App& program) {
+bool is_written_in_python(std::string_view command) { return command == "run" || command == "query"; }
+
+void add_python_commands(CLI::App& program) {
   program.add_subcommand("run", "Profiles a Python program without any change of its code: mtprof run train.py; mtprof run --help");
+  program.add_subcommand("query", "Asks a recording or a trace in SQL, with DuckDB: mtprof query FILE \"select ...\"");
 }
 
 }  // namespace mindtorch::mtprof
