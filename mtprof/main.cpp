@@ -1,4 +1,10 @@
-// mtprof: answers questions about recordings and traces on the command line.
+// mtprof, the command line.
 #include "mtprof/program.h"
+#include "mtprof/python_commands.h"
 
-int main(int argc, char** argv) { return mindtorch::mtprof::run_program(argc, argv); }
+// Only a program is replaced by Python: run_program(), which tests call, never starts another program.
+int main(int argc, char** argv) {
+  using namespace mindtorch::mtprof;
+  if (argc > 1 && is_written_in_python(argv[1])) return hand_over_to_python(argc, argv);
+  return run_program(argc, argv);
+}

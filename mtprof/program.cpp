@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <exception>
 #include <new>
-#include <string_view>
 #include <system_error>
 
 #include "mtprof/commands.h"
@@ -21,6 +20,10 @@ namespace {
 constexpr int kFailure = 1, kUsage = 2;
 
 int run_command(const Run& run) {
+  if (!run) {
+    fmt::print(stderr, "mtprof: this command is written in Python: run it through the program mtprof\n");
+    return kUsage;
+  }
   try {
     const int status = run();
     if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category(), "cannot write the result");
@@ -36,7 +39,6 @@ int run_command(const Run& run) {
 }  // namespace
 
 int run_program(int argc, const char* const* argv) {
-  if (argc > 1 && is_written_in_python(argv[1])) return hand_over_to_python(argc, argv);
   CLI::App program("Reads recordings (.mtrec) and Chrome traces of torch.profiler or of this library, plain or .gz.", "mtprof");
   program.require_subcommand(1);
   program.set_version_flag("--version", MINDTORCH_VERSION);

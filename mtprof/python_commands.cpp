@@ -59,6 +59,7 @@ int hand_over_to_python(int argc, const char* const* argv) {
 bool is_written_in_python(std::string_view command) { return command == "run" || command == "query"; }
 
 void add_python_commands(CLI::App& program) {
+  // main() has handed them over to Python before the program parses anything, so these only describe them.
   program.add_subcommand("run", "Profiles a Python program without any change of its code: mtprof run train.py; mtprof run --help");
   program.add_subcommand("query", "Asks a recording or a trace in SQL, with DuckDB: mtprof query FILE \"select ...\"");
 }
