@@ -2,7 +2,9 @@
 #include "mindtorch/analyze/key_averages.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <string_view>
 
 #include "mindtorch/analyze/function_event.h"
 #include "mindtorch/analyze/grouping.h"
@@ -10,6 +12,13 @@
 
 namespace mindtorch::analyze {
 namespace {
+
+// Ops that call others for their products. If one of those is recorded, it is counted instead.
+bool is_made_of_products(std::string_view op) {
+  static constexpr auto kOps = std::to_array<std::string_view>(
+      {"aten::matmul", "aten::linear", "aten::scaled_dot_product_attention", "aten::_scaled_dot_product_attention_math"});
+  return std::ranges::find(kOps, op) != kOps.end();
+}
 
 class Averaging {
  public:
@@ -84,16 +93,21 @@ class Averaging {
     sums.self_device_memory_usage += self.device;
   }
 
+  // Each product is counted once, by torch's op: aten::conv2d, not what it calls, and aten::addmm, not the aten::linear that calls it.
   void add_flops() {
-    EventIndex counted_until = 0;  // the end of the subtree of the last op that was counted for the whole
+    EventIndex counted_until = 0;  // the end of the subtree of the last op that was counted
     grouping_.rewind();
-    for (const auto& [event, flops] : analysis_.flops().all()) {
-      if (!tree_.is_averaged(event)) continue;
+    const std::vector<OpFlops::Counted> counted = analysis_.flops().all();
+    for (std::size_t i = 0; i < counted.size(); ++i) {
+      const auto [event, flops] = counted[i];
+      if (!tree_.is_averaged(event) || event < counted_until) continue;
+      const EventIndex end = tree_.subtree_end(event);
+      const bool has_inner = i + 1 < counted.size() && counted[i + 1].event < end;
+      if (has_inner && is_made_of_products(recording_.names[events_.name[event]])) continue;
       Sums& sums = groups_[grouping_.group_of(event)].sums;
       sums.flops += flops;
-      if (event < counted_until) continue;
       sums.outermost_flops += flops;
-      counted_until = tree_.subtree_end(event);
+      counted_until = end;
     }
   }
 

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 #include "mindtorch/analyze/events.h"
 #include "mindtorch/base/error.h"
 #include "tests/analyze/recordings.h"
@@ -163,16 +166,22 @@ TEST(KeyAverages, OverloadsSeparateRowsOnlyWhenAskedFor) {
   EXPECT_EQ(averages.rows[1].overload_name, "out");
 }
 
-TEST(KeyAverages, FlopsOfNestedOpsAreNotCountedTwiceInTheTotal) {
+TEST(KeyAverages, FlopsOfNestedOpsAreCountedOnceByTheOpThatTorchCounts) {
   Maker maker;
   maker.builder().recording().options.flops = true;
   maker.shapes(maker.op("aten::matmul", 0, 50), {{2, 3}, {3, 4}});
   maker.shapes(maker.op("aten::mm", 10, 20), {{2, 3}, {3, 4}});
   maker.shapes(maker.op("aten::mm", 60, 20), {{2, 3}, {3, 4}});
+  maker.shapes(maker.op("aten::conv2d", 100, 50), {{1, 1, 3, 3}, {1, 1, 3, 3}});
+  maker.shapes(maker.op("aten::convolution", 110, 30), {{1, 1, 3, 3}, {1, 1, 3, 3}});
+  maker.shapes(maker.op("aten::matmul", 200, 50), {{2, 3}, {3, 4}});
   const KeyAverages averages = averages_of(maker);
-  EXPECT_EQ(averages.rows[0].flops, 48);
-  EXPECT_EQ(averages.rows[1].flops, 96);
-  EXPECT_EQ(averages.total_average().flops, 96);
+  std::map<std::string, std::int64_t> flops;
+  for (const Average& row : averages.rows) flops[row.key] = row.flops;
+  const std::map<std::string, std::int64_t> expected = {
+      {"aten::matmul", 48}, {"aten::mm", 96}, {"aten::conv2d", 18}, {"aten::convolution", 0}};
+  EXPECT_EQ(flops, expected);
+  EXPECT_EQ(averages.total_average().flops, 48 + 96 + 18);
   EXPECT_TRUE(averages.context.with_flops);
 }
 

@@ -1,5 +1,7 @@
 """Builds the tree of raw events: each node lies inside what was open around it on its thread."""
 
+import os
+import sys
 from collections import defaultdict
 
 from mindtorch_v2 import _C
@@ -11,10 +13,12 @@ def event_tree(events):
     base_ns = events.base_unix_ns
     raw = _C.all_events(events)
     has_calls = any(event.is_python_function for event in raw)
+    shown_file = _ShownFiles()
     threads = defaultdict(list)
-    for event in raw:
+    for event, frames in zip(raw, _C.own_frames(events), strict=True):
         if event.kind != "instant":
-            threads[event.thread].append((_node(event, base_ns), [] if has_calls else _frames(event)))
+            around = [] if has_calls else [(shown_file(file), line, function) for file, line, function in reversed(frames)]
+            threads[event.thread].append((_node(event, base_ns), around))
     for report in _C.memory_reports(events):
         node = node_of.of_memory_report(report, base_ns)
         threads[node.start_tid].append((node, None))
@@ -30,13 +34,18 @@ def _node(event, base_ns):
     return node_of.of_device_work(event, base_ns)
 
 
-def _frames(event):
-    """(file, line, function) of the Python functions around an event, outermost first."""
-    frames = []
-    for text in reversed(event.stack or []):
-        file, line, function = text.rsplit(":", 2)
-        frames.append((file, int(line), function))
-    return frames
+class _ShownFiles:
+    """Files without the folder of sys.path that they are in, as torch shows them."""
+
+    def __init__(self):
+        self._folders = sorted((os.path.join(folder, "") for folder in sys.path if folder), key=len, reverse=True)
+        self._known = {}
+
+    def __call__(self, file):
+        if file not in self._known:
+            folder = next((folder for folder in self._folders if file.startswith(folder)), "")
+            self._known[file] = file.removeprefix(folder)
+        return self._known[file]
 
 
 def _nested(items):
@@ -58,6 +67,9 @@ def _enter(roots, path, node):
         path[-1].adopt(node)
     else:
         roots.append(node)
+    if node.kind in ("PyCall", "PyCCall"):
+        callers = [around.extra_fields.callsite for around in path if around.kind == "PyCall"]
+        node.extra_fields.caller = callers[-1] if callers else node.extra_fields.caller
     path.append(node)
     for around in path:
         if around.is_derived:
@@ -65,10 +77,9 @@ def _enter(roots, path, node):
 
 
 def _leave_ended(path, node):
-    """Leaves recorded events that end before `node` does, with the functions inside them."""
+    """Leaves recorded events that are over, with the functions inside them. A scope that was never ended stays where it began."""
     for i, around in enumerate(path):
-        is_over = around.end_time_ns <= node.start_time_ns or around.end_time_ns < node.end_time_ns
-        if not around.is_derived and is_over and around.start_time_ns != node.end_time_ns:
+        if not around.is_derived and around.end_time_ns <= node.start_time_ns and around.start_time_ns != node.end_time_ns:
             del path[i:]
             return
 

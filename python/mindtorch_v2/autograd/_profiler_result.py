@@ -49,7 +49,11 @@ class _ProfilerResult:
 
     def experimental_event_tree(self):
         """The roots of the tree of raw events, each with `children`; see _ProfilerEvent."""
-        return event_tree(self._profile._events())
+        trace_id = self._profile.get_trace_id()
+        made = getattr(self._profile, "_made_event_tree", None)
+        if made is None or made[0] != trace_id:  # made once: its nodes are compared by identity
+            made = self._profile._made_event_tree = (trace_id, event_tree(self._profile._events()))
+        return made[1]
 
     def trace_activities(self):
         raise RuntimeError("Kineto's activities do not exist here: read events()")

@@ -19,6 +19,24 @@ nb::list all_events(const EventSequence& events) {
   return list;
 }
 
+// For each of all_events() the Python functions that it was called from, as (file, line, function), innermost first. An event of the
+// backward pass has those that were open when it ran, while FunctionEvent.stack has those of its forward call.
+nb::list own_frames(const EventSequence& events) {
+  const trace::Recording& recording = events.analysis()->recording();
+  const trace::Stacks& stacks = recording.stacks;
+  nb::list frames;
+  for (const trace::Frame& frame : stacks.frames)
+    frames.append(nb::make_tuple(to_text(recording.names[frame.file]), frame.line, to_text(recording.names[frame.function])));
+  nb::list list;
+  for (std::uint32_t i = 0; i < recording.events.size(); ++i) {
+    nb::list stack;
+    for (const trace::StackId id : stacks.of_event.find(i))
+      for (const std::uint32_t frame : stacks.frames_of(id)) stack.append(frames[frame]);
+    list.append(stack);
+  }
+  return list;
+}
+
 // (time, thread, address, bytes, device type, device index, total allocated, total reserved) of each allocation and free.
 nb::list memory_reports(const EventSequence& events) {
   const trace::Recording& recording = events.analysis()->recording();
@@ -37,6 +55,7 @@ nb::list memory_reports(const EventSequence& events) {
 
 void bind_all_events(nb::module_& module) {
   module.def("all_events", &all_events, nb::arg("events"));
+  module.def("own_frames", &own_frames, nb::arg("events"));
   module.def("memory_reports", &memory_reports, nb::arg("events"));
 }
 

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "mindtorch/base/error.h"
 #include "mindtorch/trace/chrome_format.h"
@@ -55,6 +56,17 @@ nb::list kernels(const EventHandle& handle) {
   for (const analyze::Kernel& launched : handle.event.kernels())
     list.append(kernel(to_text(launched.name), launched.device, us(launched.duration_ns)));
   return list;
+}
+
+// From "file:line:function", which the mapping has, to torch's "file(line): function".
+std::vector<std::string> torch_frames(std::vector<std::string> stack) {
+  for (std::string& frame : stack) {
+    const std::size_t function = frame.rfind(':');
+    const std::size_t line = function == frame.npos || function == 0 ? frame.npos : frame.rfind(':', function - 1);
+    if (line == frame.npos) continue;
+    frame = fmt::format("{}({}): {}", frame.substr(0, line), frame.substr(line + 1, function - line - 1), frame.substr(function + 1));
+  }
+  return stack;
 }
 
 // The keyword values of an op that generated code runs, or the text of a scope.
@@ -170,7 +182,7 @@ void def_side_data(Class& type) {
       .def_prop_ro("input_dtypes", &input_types)
       .def_prop_ro("concrete_inputs", &concrete_inputs)
       .def_prop_ro("kwinputs", &keyword_inputs)
-      .def_prop_ro("stack", [](const EventHandle& h) { return to_python(h.event.stack()); })
+      .def_prop_ro("stack", [](const EventHandle& h) { return to_python(torch_frames(h.event.stack())); })
       .def_prop_ro("attributes", &attributes)
       .def_prop_ro("event_metadata",
                    [](const EventHandle& h) { return imported("mindtorch_v2.autograd._event_metadata", "build_metadata")(attributes(h)); })

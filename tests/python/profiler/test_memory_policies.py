@@ -37,6 +37,6 @@ with profile(with_stack=True, record_shapes=True, experimental_config=config) as
         thread.start()
     for thread in threads:
         thread.join()
-print(sum(event.name == "aten::mul" for event in prof.events()), prof.events()[0].stack[0].rsplit(":", 1)[1])
+print(sum(event.name == "aten::mul" for event in prof.events()), prof.events()[0]["stack"][0].rsplit(":", 1)[1])
 """
     assert run_program(text).split() == ["150000", "work"]

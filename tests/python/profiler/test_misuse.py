@@ -104,3 +104,10 @@ def test_a_wrong_call_while_recording_is_refused_and_loses_nothing(op, tmp_path)
         op("aten::after")
     assert names(prof) == ["aten::before", "aten::after"]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_errors_do_not_name_parts_of_the_library():
+    with profile(), pytest.raises(RuntimeError, match="^another profiling session is active"):
+        profile().start()
+    with pytest.raises(RuntimeError, match="^profiler session is not active"):
+        profile().step()

@@ -41,7 +41,7 @@ def test_stacks_are_innermost_first(op):
 
     with profile(with_stack=True) as prof:
         outer()
-    functions = [frame.rsplit(":", 1)[1] for frame in prof.events()[0].stack]
+    functions = [frame.rsplit(":", 1)[1] for frame in prof.events()[0]["stack"]]
     assert functions.index("inner") < functions.index("outer") < functions.index("test_stacks_are_innermost_first")
 
 
@@ -68,3 +68,12 @@ def test_with_stack_alone_fills_stacks_and_export_stacks(op, tmp_path):
     assert prof.events()[0].stack
     prof.export_stacks(tmp_path / "stacks.txt")
     assert (tmp_path / "stacks.txt").read_text().count("\n") == 1
+
+
+def test_frames_of_an_event_have_torchs_form_and_those_of_its_mapping_ours(op):
+    with profile(with_stack=True) as prof:
+        op("aten::mul")
+    event = prof.events()[0]
+    for theirs, mine in zip(event.stack, event["stack"], strict=True):
+        file, line, function = mine.rsplit(":", 2)
+        assert theirs == f"{file}({line}): {function}"

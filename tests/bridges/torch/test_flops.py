@@ -1,0 +1,59 @@
+"""FLOPs are counted once: rows add up to what torch.utils.flop_counter counts, and common rows are torch's."""
+
+import pytest
+from mindtorch_v2.profiler import profile
+
+# torch's counter counts products alone; torch's profiler and ours count these by element.
+POINTWISE = {f"aten::{name}{suffix}" for name in ("add", "sub", "mul", "div") for suffix in ("", "_")}
+
+
+def convolutions(torch):
+    nn = torch.nn
+    layers = [nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.Conv2d(8, 16, 3, stride=2, bias=False), nn.ReLU()]
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 10)), torch.randn(2, 3, 16, 16)
+
+
+def attention(torch):
+    class Attention(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inputs, self.output = torch.nn.Linear(32, 96), torch.nn.Linear(32, 32)
+
+        def forward(self, x):
+            query, key, value = (part.unflatten(-1, (4, 8)).transpose(1, 2) for part in self.inputs(x).chunk(3, -1))
+            scores = (query @ key.transpose(-1, -2)).softmax(-1)
+            return self.output((scores @ value).transpose(1, 2).flatten(-2))
+
+    return Attention(), torch.randn(2, 17, 32)
+
+
+def language(torch):
+    model, _ = attention(torch)
+    return torch.nn.Sequential(torch.nn.Embedding(50, 32), model, torch.nn.Linear(32, 50, bias=False)), torch.randint(0, 50, (2, 12))
+
+
+@pytest.mark.parametrize("make", [convolutions, attention, language])
+def test_rows_add_up_to_what_torchs_counter_counts(torch, make):
+    from torch.utils.flop_counter import FlopCounterMode
+
+    model, x = make(torch)
+    with FlopCounterMode(display=False) as counter:
+        model(x).sum().backward()
+    with profile(with_flops=True) as prof:
+        model(x).sum().backward()
+    averages = prof.key_averages()
+    assert sum(row.flops for row in averages if row.key not in POINTWISE) == counter.get_total_flops()
+    assert averages.total_average().flops == sum(row.flops for row in averages)
+
+
+@pytest.mark.parametrize("make", [convolutions, attention, language])
+def test_rows_that_torch_counts_are_equal(torch, make):
+    model, x = make(torch)
+    rows = []
+    for module in (torch.profiler.profile, profile):
+        with module(with_flops=True) as prof:
+            model(x).sum().backward()
+        rows.append({row.key: row.flops for row in prof.key_averages() if row.flops})
+    theirs, ours = rows
+    assert theirs
+    assert {key: ours.get(key) for key in theirs} == theirs
