@@ -9,7 +9,10 @@ if(MINDTORCH_WARNINGS_AS_ERRORS)
   target_compile_options(mindtorch_flags INTERFACE -Werror)
 endif()
 if(MINDTORCH_SANITIZE)
-  target_compile_options(mindtorch_flags INTERFACE -fsanitize=${MINDTORCH_SANITIZE} -fno-sanitize-recover=all)
+  # A target is spared what its property MINDTORCH_NO_SANITIZE names. That must come last, so it cannot be an option of the target.
+  set(spared $<TARGET_PROPERTY:MINDTORCH_NO_SANITIZE>)
+  target_compile_options(mindtorch_flags INTERFACE -fsanitize=${MINDTORCH_SANITIZE} -fno-sanitize-recover=all
+                         $<$<BOOL:${spared}>:-fno-sanitize=${spared}>)
   target_link_options(mindtorch_flags INTERFACE -fsanitize=${MINDTORCH_SANITIZE})
 endif()
 
@@ -27,11 +30,21 @@ add_library(mindtorch_internals STATIC EXCLUDE_FROM_ALL)
 function(mindtorch_precompile target)
   if(MINDTORCH_PRECOMPILE_HEADERS)
     target_precompile_headers(${target} PRIVATE ${ARGN})
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      target_compile_options(${target} PRIVATE -fpch-preprocess)  # for ccache
-    endif()
+    mindtorch_let_ccache_precompile(${target})
   endif()
 endfunction()
+
+# ccache knows a precompiled header by what is in it if the compiler tells, and if no time is in it.
+function(mindtorch_let_ccache_precompile target)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -fpch-preprocess)
+  else()
+    target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+  endif()
+endfunction()
+
+# What the fuzz targets reach, besides the commands of mtprof.
+set(MINDTORCH_FUZZED_PARTS base trace analyze ingest export)
 
 # mindtorch_part(<part> SOURCES a.cpp ... [PUBLIC_HEADERS a.h ...] [PRECOMPILE a.h ...] [LINK lib ...]): the objects of one folder, added
 # to libmindtorch.so.
@@ -45,6 +58,9 @@ function(mindtorch_part part)
   set_target_properties(${objects} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_include_directories(${objects} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(${objects} PUBLIC fmt::fmt Threads::Threads ${ARG_LINK} PRIVATE $<BUILD_INTERFACE:mindtorch_flags>)
+  if(MINDTORCH_BUILD_FUZZERS AND part IN_LIST MINDTORCH_FUZZED_PARTS)
+    target_compile_options(${objects} PRIVATE -fsanitize=fuzzer-no-link)  # counts what an input reaches
+  endif()
   list(LENGTH ARG_SOURCES count)
   if(count GREATER 8)  # below that, it takes longer to precompile the headers than to read them every time
     mindtorch_precompile(${objects} <algorithm> <array> <atomic> <functional> <map> <memory> <mutex> <optional> <span> <string>

@@ -1,16 +1,32 @@
 # How a test is declared. The tests of a part are one program, because linking one per file would take longer than running them.
 include_guard()
 
+# Most of the time of a build goes into the templates of gmock: what is tested is the library, and that is compiled in full.
+function(mindtorch_compile_as_test target)
+  target_compile_options(${target} PRIVATE -O0)
+  set_target_properties(${target} PROPERTIES MINDTORCH_NO_SANITIZE undefined)
+endfunction()
+
+# The main function of all test programs, compiled once; they share its precompiled header.
+function(mindtorch_test_main)
+  add_library(test_main OBJECT ${PROJECT_SOURCE_DIR}/tests/support/test_main.cpp)
+  target_link_libraries(test_main PRIVATE GTest::gmock fmt::fmt Threads::Threads mindtorch_flags)
+  # Programs that share a precompiled header with it are compiled like this; a library would be compiled with -fPIC.
+  set_target_properties(test_main PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(test_main PRIVATE -fPIE)
+  mindtorch_compile_as_test(test_main)
+  mindtorch_precompile(test_main <gmock/gmock.h>)
+endfunction()
+
 # mindtorch_test_program(<name> <library>): a program for tests that are linked with mindtorch::mindtorch or with mindtorch_internals.
 function(mindtorch_test_program name library)
-  add_executable(${name} ${PROJECT_SOURCE_DIR}/tests/support/test_main.cpp)
+  add_executable(${name} $<TARGET_OBJECTS:test_main>)
   target_link_libraries(${name} PRIVATE ${library} GTest::gmock mindtorch_flags)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  # Most of the time of a build goes into the templates of gmock: what is tested is the library, and that is compiled in full.
-  target_compile_options(${name} PRIVATE -O0 -g1)
-  mindtorch_precompile(${name} <gmock/gmock.h>)
-  if(MINDTORCH_SANITIZE)
-    target_compile_options(${name} PRIVATE -fno-sanitize=undefined)
+  mindtorch_compile_as_test(${name})
+  if(MINDTORCH_PRECOMPILE_HEADERS)
+    target_precompile_headers(${name} REUSE_FROM test_main)
+    mindtorch_let_ccache_precompile(${name})
   endif()
 endfunction()
 

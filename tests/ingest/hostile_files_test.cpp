@@ -21,14 +21,19 @@
 namespace {
 std::atomic<std::size_t> live = 0, peak = 0;
 
-void* counted(std::size_t size) {
+void* counted(std::size_t size, const std::nothrow_t&) noexcept {
   void* const at = std::malloc(size);
-  if (at == nullptr) throw std::bad_alloc();
+  if (at == nullptr) return nullptr;
   const std::size_t now = live += ::malloc_usable_size(at);
   std::size_t before = peak;
   while (before < now && !peak.compare_exchange_weak(before, now)) {
   }
   return at;
+}
+
+void* counted(std::size_t size) {
+  if (void* const at = counted(size, std::nothrow)) return at;
+  throw std::bad_alloc();
 }
 
 void uncounted(void* at) noexcept {
@@ -40,6 +45,9 @@ void uncounted(void* at) noexcept {
 
 void* operator new(std::size_t size) { return counted(size); }
 void* operator new[](std::size_t size) { return counted(size); }
+// Standard libraries may make these of the ones above, but AddressSanitizer brings its own, and that memory is not for free().
+void* operator new(std::size_t size, const std::nothrow_t& none) noexcept { return counted(size, none); }
+void* operator new[](std::size_t size, const std::nothrow_t& none) noexcept { return counted(size, none); }
 void operator delete(void* at) noexcept { uncounted(at); }
 void operator delete[](void* at) noexcept { uncounted(at); }
 void operator delete(void* at, std::size_t) noexcept { uncounted(at); }

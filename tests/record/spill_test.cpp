@@ -17,6 +17,7 @@
 #include "mindtorch/trace/inputs.h"
 #include "mindtorch/trace/invariants.h"
 #include "tests/record/recorded.h"
+#include "tests/support/rounds.h"
 
 namespace mindtorch::record {
 namespace {
@@ -224,9 +225,8 @@ class KilledProcessTest : public SpillTest {
 
 TEST_F(KilledProcessTest, TheFileOpensAndHoldsEverySealedChunk) {
   std::mt19937 random(11);
-  const int rounds = std::getenv("MINDTORCH_QUICK") ? 20 : 200;
   std::size_t events = 0;
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < tests::rounds(200); ++round) {
     std::filesystem::remove(path());
     const pid_t child = ::fork();
     if (child == 0) record_for_ever();

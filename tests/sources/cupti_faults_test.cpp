@@ -1,5 +1,6 @@
 // The CUPTI source when the library misbehaves: what is missing is told, and the recording of the host is whole.
 #include "tests/sources/cupti_fixture.h"
+#include "tests/support/rounds.h"
 
 namespace mindtorch::sources {
 namespace {
@@ -127,7 +128,7 @@ TEST_F(CuptiFaultsTest, AnotherSubscriberIsNamed) {
 }
 
 TEST_F(CuptiFaultsTest, TwoHundredRecordingsInARowEachHaveTheirOwnKernel) {
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < tests::rounds(200); ++round) {
     const std::string name = "op" + std::to_string(round);
     const Recording recording = record([&] { run_op(name); });
     launch("between recordings");

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "mindtorch/record/device_mapping.h"
+#include "tests/support/rounds.h"
 
 namespace mindtorch::sources {
 namespace {
@@ -192,7 +193,7 @@ TEST_P(SourceContract, CollectsNothingWhileToggledOff) {
 }
 
 TEST_P(SourceContract, StartsAndStopsAHundredTimes) {
-  for (int round = 0; round < 100; ++round) {
+  for (int round = 0; round < tests::rounds(100); ++round) {
     start();
     device_->launch(0, "inside" + std::to_string(round));
     const DeviceBatch batch = stop();
@@ -225,7 +226,7 @@ TEST_P(SourceContract, LosesNothingWhileThreadsGoOnLaunching) {
       }
     });
   }
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < tests::rounds(20); ++round) {
     start();
     const int until = launched + 20;
     while (launched < until) std::this_thread::yield();

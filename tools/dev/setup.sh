@@ -4,7 +4,7 @@
 LIBRARY_PACKAGES=(g++ cmake ninja-build ccache pkg-config libfmt-dev libzstd-dev libxxhash-dev libdeflate-dev libsimdjson-dev
   libopenblas-pthread-dev libcli11-dev libprotozero-dev zlib1g-dev)
 BUILD_PACKAGES=("${LIBRARY_PACKAGES[@]}" libgtest-dev libgmock-dev git python3 python3-venv python3-dev)
-CLANG_PACKAGES=(clang)
+CLANG_PACKAGES=(clang libclang-rt-14-dev)
 LINT_PACKAGES=(shellcheck)
 BENCH_PACKAGES=(valgrind)
 BROWSER_PACKAGES=(chromium chromium-driver fonts-dejavu-core)
