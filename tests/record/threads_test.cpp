@@ -11,6 +11,7 @@
 #include "mindtorch/record/input_writer.h"
 #include "mindtorch/trace/invariants.h"
 #include "tests/record/recorded.h"
+#include "tests/support/sanitizers.h"
 
 namespace mindtorch::record {
 namespace {
@@ -193,9 +194,7 @@ std::int64_t resident_bytes() {
 }
 
 TEST(Leaks, AThousandSessionsGrowTheProcessByLessThanAMegabyte) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer keeps freed memory";
-#endif
+  if (tests::kSanitized) GTEST_SKIP() << "a sanitizer keeps freed memory";
   const auto one_session = [] {
     auto session = Session::prepare({.shapes = true, .memory = true});
     session->start();
@@ -218,9 +217,7 @@ TEST(Leaks, AThousandSessionsGrowTheProcessByLessThanAMegabyte) {
 }
 
 TEST(Leaks, ALargeSessionGivesItsMemoryBack) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer keeps freed memory";
-#endif
+  if (tests::kSanitized) GTEST_SKIP() << "a sanitizer keeps freed memory";
   const std::int64_t before = resident_bytes();
   {
     auto session = Session::prepare({});

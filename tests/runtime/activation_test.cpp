@@ -70,7 +70,7 @@ TEST(Activation, InPlaceFormsWriteAndDifferentiate) {
     in_place(values);
     EXPECT_TRUE(is_close(values, function(input.detach()).to_vector<double>(), 1e-15));
     EXPECT_GT(values.version(), version);
-    EXPECT_TRUE(gradcheck_twice([&](const TensorVector& in) { return in_place(in[0] * 2); }, {input}));
+    EXPECT_TRUE(gradcheck_twice([&written = in_place](const TensorVector& in) { return written(in[0] * 2); }, {input}));
   }
 }
 

@@ -1,0 +1,19 @@
+// Whether this program runs under a sanitizer that keeps freed memory.
+#pragma once
+
+namespace mindtorch::tests {
+
+// gcc defines macros, clang answers __has_feature.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
+}  // namespace mindtorch::tests
