@@ -84,7 +84,7 @@ void batched_gemm(ScalarType type, std::int64_t count, const BatchStrides& strid
   const auto element = static_cast<std::int64_t>(element_size(type));
   const auto at = [element](const Matrix& m, std::int64_t offset) {
     Matrix moved = m;
-    moved.data = static_cast<char*>(m.data) + offset * element;
+    if (m.data != nullptr) moved.data = static_cast<char*>(m.data) + offset * element;  // a matrix without elements has no memory
     return moved;
   };
   // Products below this size BLAS computes on one thread: share them out. Larger ones are left to its own threads.

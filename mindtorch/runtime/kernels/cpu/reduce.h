@@ -85,8 +85,9 @@ void reduce(const ReducePlan& plan, const Reducer& reducer) {
     return;
   }
   const std::int64_t grain = kParallelGrain / std::max<std::int64_t>(plan.reduced_count, 1) + 1;
-  const bool by_columns =
-      plan.kept[0].in == sizeof(typename Reducer::In) && plan.kept[0].size > 1 && plan.reduced[0].in != sizeof(typename Reducer::In);
+  const bool empty = plan.reduced_count == 0;  // then there is no memory at plan.in
+  const bool by_columns = !empty && plan.kept[0].in == sizeof(typename Reducer::In) && plan.kept[0].size > 1 &&
+                          plan.reduced[0].in != sizeof(typename Reducer::In);
   if (by_columns) {
     const std::int64_t width = plan.kept[0].size, rows = plan.kept_count / width;
     for (std::int64_t row = 0; row < rows; ++row) {
@@ -98,7 +99,7 @@ void reduce(const ReducePlan& plan, const Reducer& reducer) {
   }
   parallel_for(0, plan.kept_count, grain, [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t k = from; k < to; ++k) {
-      const char* in = plan.in + reduce_offset(plan.kept, plan.kept_dims, k, &ReducePlan::Dim::in);
+      const char* in = empty ? plan.in : plan.in + reduce_offset(plan.kept, plan.kept_dims, k, &ReducePlan::Dim::in);
       char* out = plan.out + reduce_offset(plan.kept, plan.kept_dims, k, &ReducePlan::Dim::out);
       *reinterpret_cast<Out*>(out) = reducer.finish(reduce_range(plan, reducer, in, 0, plan.reduced_count));
     }
