@@ -178,7 +178,7 @@ std::vector<FlameNode> stack_flame(const Analysis& analysis, std::size_t most_no
       node = tree.child(node, id, [&] { return frames[k]; });
     }
     // Names of ops have ids of their own, far from those of frames.
-    node = tree.child(node, 0x80000000U | key.second, [&] { return analysis.names().text(key.second); });
+    node = tree.child(node, 0x80000000U | key.second, [&, name = key.second] { return analysis.names().text(name); });
     FlameNode& total = tree[node];
     total.calls += leaf.calls;
     total.self_ns += leaf.self_ns;
