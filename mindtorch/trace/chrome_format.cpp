@@ -38,7 +38,7 @@ constexpr std::array kCategories = {
 
 // Arguments that follow from columns and tables. kCallStack and the arguments of memory reports are not listed, because our events do not
 // have them.
-constexpr std::array<std::string_view, 31> kOwnArguments = {argument::kExternalId,
+constexpr std::array<std::string_view, 32> kOwnArguments = {argument::kExternalId,
                                                             argument::kRecordFunctionId,
                                                             argument::kSequence,
                                                             argument::kForwardThread,
@@ -46,6 +46,7 @@ constexpr std::array<std::string_view, 31> kOwnArguments = {argument::kExternalI
                                                             argument::kFinished,
                                                             argument::kAsync,
                                                             argument::kKind,
+                                                            argument::kMemoryBandwidth,
                                                             argument::kInputDims,
                                                             argument::kInputTypes,
                                                             argument::kInputStrides,

@@ -78,6 +78,7 @@ inline constexpr Key kInputShapes = "input_shapes";
 inline constexpr Key kInputStrides = "Input Strides";
 inline constexpr Key kInputTypes = "Input type";
 inline constexpr Key kKind = "Kind";
+inline constexpr Key kMemoryBandwidth = "memory bandwidth (GB/s)";  // of copies and memsets
 inline constexpr Key kPythonId = "Python id";
 inline constexpr Key kPythonParentId = "Python parent id";
 inline constexpr Key kRecordFunctionId = "Record function id";

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <span>
 
+#include "mindtorch/analyze/copy_bandwidth.h"
 #include "mindtorch/base/text.h"
 #include "mindtorch/export/input_text.h"
 #include "mindtorch/export/json_text.h"
@@ -144,6 +145,8 @@ void EventArguments::append_stack(std::string& out, EventIndex event) {
 void EventArguments::append_attributes(std::string& out, EventIndex event) {
   if (!advance_to(recording_.attributes.events, next_attribute_, event)) return;
   const std::span<const Attribute> attributes = row(recording_.attributes, next_attribute_);
+  if (const std::optional<double> bandwidth = analyze::copy_bandwidth(recording_, event, attributes))
+    append_argument<argument::kMemoryBandwidth>(out, *bandwidth);
   if (attributes.size() > kLongestKnownRow) {
     append_row(out, next_attribute_);
     return;
@@ -155,20 +158,6 @@ void EventArguments::append_attributes(std::string& out, EventIndex event) {
     append_row(known.text, next_attribute_);
   }
   out += known.text;
-  append_bandwidth(out, event, attributes);
-}
-
-// As torch has it: bytes for each nanosecond.
-void EventArguments::append_bandwidth(std::string& out, EventIndex event, std::span<const Attribute> attributes) const {
-  const trace::EventColumns& events = recording_.events;
-  if ((events.kind[event] != EventKind::kMemcpy && events.kind[event] != EventKind::kMemset) || events.duration_ns[event] <= 0) return;
-  const auto find = [&](std::string_view key) {
-    return std::ranges::find_if(attributes, [&](const Attribute& each) { return recording_.names[each.key] == key; });
-  };
-  constexpr std::string_view kBandwidth = "memory bandwidth (GB/s)";
-  const auto bytes = find("bytes");
-  if (bytes == attributes.end() || bytes->type != Attribute::Type::kInt || find(kBandwidth) != attributes.end()) return;
-  out += fmt::format(R"(,"{}":{})", kBandwidth, static_cast<double>(bytes->bits) / static_cast<double>(events.duration_ns[event]));
 }
 
 void EventArguments::append_row(std::string& out, std::size_t row) {

@@ -32,7 +32,6 @@ class EventArguments {
   void append_stack(std::string& out, trace::EventIndex event);
   void append_attributes(std::string& out, trace::EventIndex event);
   void append_row(std::string& out, std::size_t row);
-  void append_bandwidth(std::string& out, trace::EventIndex event, std::span<const trace::Attribute> attributes) const;
   void append_memory(std::string& out, trace::EventIndex event) const;
   void append_flags(std::string& out, trace::EventIndex event) const;
 

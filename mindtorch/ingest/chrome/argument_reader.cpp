@@ -82,6 +82,7 @@ constexpr std::array kKnownKeys = {
     KnownKey{argument::kDeviceTypeName, Key::kIgnored},
     KnownKey{argument::kFinished, Key::kFinished},
     KnownKey{argument::kInputShapes, Key::kIgnored},
+    KnownKey{argument::kMemoryBandwidth, Key::kIgnored},
     KnownKey{argument::kNpuMemory.after, Key::kIgnored},
     KnownKey{argument::kNpuMemory.before, Key::kIgnored},
     KnownKey{argument::kNpuMemory.delta, Key::kIgnored},

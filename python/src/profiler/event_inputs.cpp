@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "mindtorch/analyze/copy_bandwidth.h"
 #include "mindtorch/export/input_text.h"
+#include "mindtorch/trace/chrome_format.h"
 #include "mindtorch/trace/inputs.h"
 #include "python/src/profiler/conversions.h"
 
@@ -66,8 +68,10 @@ nb::dict attributes(const EventHandle& handle) {
   nb::dict dict;
   if (handle.event.index() == analyze::kNoEvent) return dict;
   const trace::Recording& recording = handle.recording();
-  for (const Attribute& attribute : recording.attributes.find(handle.event.index()))
-    dict[to_text(recording.names[attribute.key])] = value_of(attribute, recording.names);
+  const std::span<const Attribute> recorded = recording.attributes.find(handle.event.index());
+  for (const Attribute& attribute : recorded) dict[to_text(recording.names[attribute.key])] = value_of(attribute, recording.names);
+  if (const auto bandwidth = analyze::copy_bandwidth(recording, handle.event.index(), recorded))
+    dict[to_text(trace::chrome_format::argument::kMemoryBandwidth)] = *bandwidth;
   return dict;
 }
 
