@@ -35,10 +35,10 @@ constexpr std::size_t decimal_digits(std::uint64_t value) {
 // `,"name":`, built at compile time from a key such as those in mindtorch/trace/chrome_format.h.
 template <auto Name>
 inline constexpr auto kNextKey = [] {
-  constexpr std::string_view name = Name;
-  std::array<char, name.size() + 4> text{',', '"'};
+  constexpr std::string_view kName = Name;
+  std::array<char, kName.size() + 4> text{',', '"'};
   std::size_t at = 2;
-  for (const char c : name) text[at++] = c;
+  for (const char c : kName) text[at++] = c;
   text[at++] = '"';
   text[at] = ':';
   return text;

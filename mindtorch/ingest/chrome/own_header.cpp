@@ -70,7 +70,8 @@ std::pair<RowKey, trace::Track> row_and_track(element row) {
   track.id = integer(row[own::row::kId]);
   track.number = static_cast<std::uint32_t>(integer(row[own::row::kNumber]));
   track.name = text(row[own::row::kName]);
-  return {{fmt::format("{}", integer(row[own::row::kPid])), fmt::format("{}", integer(row[own::row::kTid])), is_stream}, std::move(track)};
+  RowKey key{fmt::format("{}", integer(row[own::row::kPid])), fmt::format("{}", integer(row[own::row::kTid])), is_stream};
+  return {std::move(key), std::move(track)};
 }
 
 }  // namespace
