@@ -13,8 +13,8 @@ namespace mindtorch::record {
 // is over. Called on the log's own thread.
 bool new_segment(Log& log, std::atomic<std::uint64_t>& refusals) noexcept;
 
-// keep_last: releases the log's segments that are no longer wanted, but never the one that is being written. Called on the log's own
-// thread, under its lock. Throws std::bad_alloc.
+// Releases the segments of the log that are older than what keep_last keeps. The segment that is being written is never released. Called on
+// the log's own thread, under its lock. Throws std::bad_alloc.
 void drop_oldest(SessionCore& session, LogStorage& cold);
 
 // A segment can be spilled or dropped only after it has ended. One with so many chunks of side data ends early if the policy demands it.

@@ -209,7 +209,8 @@ void check_folder(const std::string& folder) {
 
 int run(std::uint64_t seed, std::uint64_t first, std::uint64_t last, const std::string& folder) {
   install_stacks();
-  make_turns(1);  // makes what is made once: a child forked in the middle of that would wait for it for ever
+  // The first round initialises what exists once per process. A child that is forked during the initialisation would wait for it forever.
+  make_turns(1);
   std::shared_ptr<const trace::Recording> earlier;
   for (std::uint64_t round = first; round < last; ++round) {
     Dice dice(seed, round);

@@ -1,7 +1,7 @@
 """Shared by the Python tests of the profiler: small programs to profile, and short questions about what was recorded."""
 
 import mindtorch_v2 as torch
-from mindtorch_v2.profiler import profile
+from mindtorch_v2.profiler import _ExperimentalConfig, profile
 
 
 def names(prof, kind="op"):
@@ -14,6 +14,14 @@ def record_ops(op, count=3, **options):
     with profile(**options) as prof:
         for _ in range(count):
             op("aten::mul", [2, 2])
+    return prof
+
+
+def overrun_budget(x):
+    """A profile of 200,000 additions of the tensor `x` of either host, with shapes, which need more memory than the profile may use."""
+    with profile(record_shapes=True, experimental_config=_ExperimentalConfig(budget_bytes=2 << 20)) as prof:
+        for _ in range(200_000):
+            x + x
     return prof
 
 

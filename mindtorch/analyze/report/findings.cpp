@@ -71,45 +71,51 @@ class Rules {
     return {.id = id, .title = std::move(title), .cost_ns = cost, .share = share_of_step(cost)};
   }
 
-  std::optional<Finding> waiting_for_data() const {
-    const std::int64_t time = median_host(HostPhase::kData);
+  // How many ops and source lines a finding lists.
+  struct Listed {
+    std::size_t ops, lines;
+  };
+
+  // A finding about a phase that takes a share of each step that is worth telling. `where` completes the sentence of its evidence.
+  std::optional<Finding> phase_finding(std::string_view id, std::string title, HostPhase phase, std::string_view where,
+                                       Listed listed) const {
+    const std::int64_t time = median_host(phase);
     if (share_of_step(time) < kWorthTelling) return std::nullopt;
-    Finding found = finding("waiting_for_data", "The loop waits for data", time);
-    found.evidence = {
-        fmt::format("{} of each step ({}) pass in the data loader, on the thread that trains", time_text(time), share_text(found.share))};
-    found.remedy =
+    Finding found = finding(id, std::move(title), time);
+    found.evidence = {fmt::format("{} of each step ({}) pass in {}", time_text(time), share_text(found.share), where)};
+    found.ops = ops_of(phase, listed.ops);
+    found.lines = lines_of(analysis_, phases_, phase, "", listed.lines);
+    return found;
+  }
+
+  std::optional<Finding> waiting_for_data() const {
+    std::optional<Finding> found = phase_finding("waiting_for_data", "The loop waits for data", HostPhase::kData,
+                                                 "the data loader, on the thread that trains", Listed{.ops = 3, .lines = 3});
+    if (!found) return std::nullopt;
+    found->remedy =
         "Load and prepare batches in other processes: DataLoader(num_workers=4, persistent_workers=True), with pin_memory=True for a "
         "device. If workers are busy all the time, use more of them, or prepare the data once and store it.";
-    found.ops = ops_of(HostPhase::kData, 3);
-    found.lines = lines_of(analysis_, phases_, HostPhase::kData, "", 3);
     return found;
   }
 
   std::optional<Finding> synchronising_calls() const {
     if (!phases_.has_device_work()) return std::nullopt;  // without a device nothing has to be waited for
-    const std::int64_t time = median_host(HostPhase::kWait);
-    if (share_of_step(time) < kWorthTelling) return std::nullopt;
+    std::optional<Finding> found = phase_finding("synchronising_calls", "The program waits for the device", HostPhase::kWait,
+                                                 "calls that wait until the device is done", Listed{.ops = 4, .lines = 3});
+    if (!found) return std::nullopt;
     std::int64_t calls = 0;
     for (const OpRow& row : tables_.ops) {
       if (row.name == "aten::_local_scalar_dense") calls += row.calls;
     }
-    Finding found = finding("synchronising_calls", "The program waits for the device", time);
-    found.evidence = {
-        fmt::format("{} of each step ({}) pass in calls that wait until the device is done", time_text(time), share_text(found.share))};
     if (calls > 0)
-      found.evidence.push_back(fmt::format("{:.1f} calls of .item(), float() or print() per step read a tensor", per_step(calls)));
-    found.remedy =
+      found->evidence.push_back(fmt::format("{:.1f} calls of .item(), float() or print() per step read a tensor", per_step(calls)));
+    found->remedy =
         "While the host waits, it launches no work, and the device runs dry afterwards. Keep losses and metrics on the device and read "
-        "them "
-        "every hundred steps; replace `if tensor:` and .item() in the loop; copy with non_blocking=True from pinned memory.";
-    found.ops = ops_of(HostPhase::kWait, 4);
-    found.lines = lines_of(analysis_, phases_, HostPhase::kWait, "", 3);
+        "them every hundred steps; replace `if tensor:` and .item() in the loop; copy with non_blocking=True from pinned memory.";
     return found;
   }
 
   std::optional<Finding> unfused_optimizer() const {
-    const std::int64_t time = median_host(HostPhase::kOptimizer);
-    if (share_of_step(time) < kWorthTelling) return std::nullopt;
     std::int64_t ops = 0;
     bool is_fused = false;
     for (const OpRow& row : tables_.ops) {
@@ -119,12 +125,10 @@ class Rules {
     }
     const double ops_per_step = per_step(ops);
     if (is_fused || ops_per_step < 50) return std::nullopt;
-    Finding found = finding("unfused_optimizer", "The optimizer is not fused", time);
-    found.evidence = {
-        fmt::format("{} of each step ({}) pass in the optimizer, in {:.0f} ops", time_text(time), share_text(found.share), ops_per_step)};
-    found.remedy = "Update all parameters with few kernels: fused=True for Adam, AdamW, SGD and Adagrad of PyTorch, else foreach=True.";
-    found.ops = ops_of(HostPhase::kOptimizer, 4);
-    found.lines = lines_of(analysis_, phases_, HostPhase::kOptimizer, "", 2);
+    std::optional<Finding> found = phase_finding("unfused_optimizer", "The optimizer is not fused", HostPhase::kOptimizer,
+                                                 fmt::format("the optimizer, in {:.0f} ops", ops_per_step), Listed{.ops = 4, .lines = 2});
+    if (!found) return std::nullopt;
+    found->remedy = "Update all parameters with few kernels: fused=True for Adam, AdamW, SGD and Adagrad of PyTorch, else foreach=True.";
     return found;
   }
 

@@ -15,7 +15,7 @@ class OpenOps {
   // Must not be called when it is full.
   void push(const void* op, record::Slot* slot) noexcept { ops_[++last_] = {op, slot}; }
 
-  // Returns the slot of the op, which is no longer open then. Null if it was not open.
+  // Removes the op and returns its slot, or null if the op was not open.
   record::Slot* pop(const void* op) noexcept {
     if (ops_[last_].op != op) [[unlikely]]
       return pop_inner(op);

@@ -21,7 +21,7 @@ class ReferenceDecoder {
   void count_dropped(std::uint64_t count) { dropped_by_device_ += count; }
   // Records without a time or of an unknown kind cannot be placed: they are counted as dropped.
   void decode(const std::uint8_t* buffer, std::size_t valid);
-  // What has been decoded so far.
+  // The records that have been decoded so far.
   record::DeviceBatch& batch() { return batch_; }
   record::DeviceBatch finish();
 

@@ -3,6 +3,7 @@
 import json
 
 from mindtorch_v2.profiler import _ExperimentalConfig, profile
+from profiles import overrun_budget
 
 # Requirement T9
 
@@ -29,9 +30,6 @@ def test_losses_are_in_the_trace_too(op, trace_of):
 def test_a_small_budget_with_shapes_loses_events_and_tells_how_many():
     import mindtorch_v2 as torch
 
-    x = torch.ones(2, 2)
-    with profile(record_shapes=True, experimental_config=_ExperimentalConfig(budget_bytes=2 << 20)) as prof:
-        for _ in range(200_000):
-            x + x
+    prof = overrun_budget(torch.ones(2, 2))
     lost = sum(loss.count for loss in prof.losses() if loss.reason == "budget")
     assert lost > 0 and len(prof.events()) + lost == 200_000
