@@ -6,7 +6,15 @@
 namespace mindtorch::ingest {
 
 std::uint64_t default_memory(std::uint64_t file_size, FileKind kind) {
-  return kSpareMemory + (kind == FileKind::kPlain ? kMemoryPerPlainByte : kMemoryPerCompressedByte) * file_size;
+  switch (kind) {
+    case FileKind::kPlain:
+      return kSpareMemory + kMemoryPerPlainByte * file_size;
+    case FileKind::kGzip:
+      return kSpareMemory + kMemoryPerGzipByte * file_size;
+    case FileKind::kRecording:
+      return kSpareMemory + kMemoryPerRecordingByte * file_size;
+  }
+  return kSpareMemory;
 }
 
 std::uint64_t memory_limit(const ReadOptions& options, std::uint64_t file_size, FileKind kind) {

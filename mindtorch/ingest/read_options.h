@@ -16,11 +16,12 @@ struct ReadOptions {
 inline constexpr std::uint64_t kUnlimitedMemory = UINT64_MAX;
 
 // Without another limit, reading takes at most kSpareMemory and so many bytes for each byte of the file. What profilers write needs about
-// a tenth of that.
+// a tenth of that. A loop that repeats one short scope compresses to less than a byte per event, and its recording needs about a third.
 inline constexpr std::uint64_t kSpareMemory = std::uint64_t{64} << 20;
 inline constexpr std::uint64_t kMemoryPerPlainByte = 64;
-inline constexpr std::uint64_t kMemoryPerCompressedByte = 256;
-enum class FileKind { kPlain, kCompressed };
+inline constexpr std::uint64_t kMemoryPerGzipByte = 256;
+inline constexpr std::uint64_t kMemoryPerRecordingByte = 1024;
+enum class FileKind { kPlain, kGzip, kRecording };
 MINDTORCH_EXPORT std::uint64_t default_memory(std::uint64_t file_size, FileKind kind);
 
 }  // namespace mindtorch::ingest

@@ -22,7 +22,7 @@ trace::LoadResult load_recording(const std::string& path, const ReadOptions& opt
 }
 
 trace::LoadResult load_recording_bytes(std::string_view bytes, const std::string& path, const ReadOptions& options) {
-  const std::uint64_t limit = memory_limit(options, bytes.size(), FileKind::kCompressed);
+  const std::uint64_t limit = memory_limit(options, bytes.size(), FileKind::kRecording);
   trace::RecordingReader reader(bytes, path, limit);
   try {
     return reader.read();

@@ -24,7 +24,7 @@ def interpreter_exits(case):
     )
     case.finish(program, expected=(1,) if way == "exception" else (7,) if way == "sys.exit" else (0,))
     if spills:
-        checks.info_of(case, case.folder / "spill.mtrec", expected=(0, 1))
+        checks.info_of(case, case.folder / "spill.mtrec", expected=(0, 1))  # 1: the file was not finished
 
 
 def interrupts_arrive(case):

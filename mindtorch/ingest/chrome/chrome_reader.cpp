@@ -94,7 +94,7 @@ ChromeReadResult read_chrome_trace(const std::string& path, const ReadOptions& o
 }
 
 ChromeReadResult read_chrome_bytes(std::string_view bytes, const std::string& path, const ReadOptions& options) {
-  const std::uint64_t limit = memory_limit(options, bytes.size(), is_gzip(bytes) ? FileKind::kCompressed : FileKind::kPlain);
+  const std::uint64_t limit = memory_limit(options, bytes.size(), is_gzip(bytes) ? FileKind::kGzip : FileKind::kPlain);
   trace::MemoryBudget budget(limit);
   return naming_file(kWhere, path, [&] {
     try {
