@@ -62,7 +62,9 @@ function(mindtorch_part part)
     target_compile_options(${objects} PRIVATE -fsanitize=fuzzer-no-link)  # counts what an input reaches
   endif()
   list(LENGTH ARG_SOURCES count)
-  if(count GREATER 8)  # below that, it takes longer to precompile the headers than to read them every time
+  if(MINDTORCH_JOIN_SOURCES)
+    set_target_properties(${objects} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  elseif(count GREATER 8)  # below that, it takes longer to precompile the headers than to read them every time
     mindtorch_precompile(${objects} <algorithm> <array> <atomic> <functional> <map> <memory> <mutex> <optional> <span> <string>
                          <string_view> <unordered_map> <vector> <fmt/format.h> ${ARG_PRECOMPILE})
   endif()

@@ -1,4 +1,4 @@
-// Text: JSON escaping and UTF-8 repair. Any byte string becomes a valid JSON string; no name is rewritten, only escaped.
+// Text: searching, JSON escaping and UTF-8 repair. Any byte string becomes a valid JSON string; no name is rewritten, only escaped.
 #pragma once
 
 #include <string>
@@ -7,6 +7,9 @@
 #include "mindtorch/base/export.h"
 
 namespace mindtorch {
+
+// True if `part` occurs in `text`.
+inline bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
 // Appends `text` escaped for the inside of a JSON string. Invalid UTF-8 bytes become U+FFFD, one for each bad byte.
 // The result holds no control character, so that it can be printed.

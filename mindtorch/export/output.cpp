@@ -25,43 +25,18 @@ constexpr std::size_t kGzipBlock = std::size_t{1} << 20;     // a member each: l
 constexpr int kBlocks = 4;                                   // one being filled, one being written, two for an uneven pace
 constexpr int kGzipLevel = 1;
 
-struct Block {
-  std::unique_ptr<char[]> bytes;
-  std::size_t capacity = 0;
-  std::size_t size = 0;
-};
-
 bool ends_with_gz(std::string_view path) { return path.ends_with(".gz"); }
-
-// Makes one gzip member per call.
-class GzipMember {
- public:
-  explicit GzipMember(const std::string& path) : compressor_(libdeflate_alloc_compressor(kGzipLevel)) {
-    if (compressor_ == nullptr) throw_io_error("export.output", "compress", path, ENOMEM);
-  }
-  ~GzipMember() { libdeflate_free_compressor(compressor_); }
-  GzipMember(const GzipMember&) = delete;
-  GzipMember& operator=(const GzipMember&) = delete;
-
-  std::string_view compress(std::string_view bytes) {
-    const std::size_t bound = libdeflate_gzip_compress_bound(compressor_, bytes.size());
-    if (bound > capacity_) {
-      buffer_ = std::make_unique_for_overwrite<char[]>(bound);
-      capacity_ = bound;
-    }
-    return {buffer_.get(), libdeflate_gzip_compress(compressor_, bytes.data(), bytes.size(), buffer_.get(), capacity_)};
-  }
-
- private:
-  libdeflate_compressor* compressor_;
-  std::unique_ptr<char[]> buffer_;
-  std::size_t capacity_ = 0;
-};
 
 }  // namespace
 
 class Output::Worker {
  public:
+  struct Block {
+    std::unique_ptr<char[]> bytes;
+    std::size_t capacity = 0;
+    std::size_t size = 0;
+  };
+
   explicit Worker(const std::string& path) : file_(path), block_size_(ends_with_gz(path) ? kGzipBlock : kPlainBlock) {
     if (ends_with_gz(path)) gzip_ = std::make_unique<GzipMember>(path);
   }
@@ -117,6 +92,31 @@ class Output::Worker {
   Block& block() { return block_; }
 
  private:
+  // Makes one gzip member per call.
+  class GzipMember {
+   public:
+    explicit GzipMember(const std::string& path) : compressor_(libdeflate_alloc_compressor(kGzipLevel)) {
+      if (compressor_ == nullptr) throw_io_error("export.output", "compress", path, ENOMEM);
+    }
+    ~GzipMember() { libdeflate_free_compressor(compressor_); }
+    GzipMember(const GzipMember&) = delete;
+    GzipMember& operator=(const GzipMember&) = delete;
+
+    std::string_view compress(std::string_view bytes) {
+      const std::size_t bound = libdeflate_gzip_compress_bound(compressor_, bytes.size());
+      if (bound > capacity_) {
+        buffer_ = std::make_unique_for_overwrite<char[]>(bound);
+        capacity_ = bound;
+      }
+      return {buffer_.get(), libdeflate_gzip_compress(compressor_, bytes.data(), bytes.size(), buffer_.get(), capacity_)};
+    }
+
+   private:
+    libdeflate_compressor* compressor_;
+    std::unique_ptr<char[]> buffer_;
+    std::size_t capacity_ = 0;
+  };
+
   void run() {
     std::unique_lock lock(mutex_);
     for (;;) {

@@ -13,12 +13,13 @@
 namespace mindtorch::ingest {
 namespace {
 
-constexpr std::string_view kWhere = "ingest.load_recording";
+constexpr std::string_view kLoadRecording = "ingest.load_recording";
 
 }  // namespace
 
 trace::LoadResult load_recording(const std::string& path, const ReadOptions& options) {
-  return naming_file(kWhere, path, [&] { return load_recording_bytes(FileBytes(kWhere, path, options).view(), path, options); });
+  return naming_file(kLoadRecording, path,
+                     [&] { return load_recording_bytes(FileBytes(kLoadRecording, path, options).view(), path, options); });
 }
 
 trace::LoadResult load_recording_bytes(std::string_view bytes, const std::string& path, const ReadOptions& options) {
@@ -27,7 +28,7 @@ trace::LoadResult load_recording_bytes(std::string_view bytes, const std::string
   try {
     return reader.read();
   } catch (const trace::BudgetExceeded&) {
-    throw_needs_memory(kWhere, path, limit, {reader.offset(), "file", "what a chunk holds"});
+    throw_needs_memory(kLoadRecording, path, limit, {reader.offset(), "file", "what a chunk holds"});
   }
 }
 

@@ -16,9 +16,7 @@ namespace mindtorch::trace {
 NameId RecordingBuilder::intern(std::string_view text) { return names_.intern(recording_.names, text); }
 
 TrackId RecordingBuilder::add_thread(std::int64_t tid, std::string name, std::int64_t pid) {
-  std::uint32_t number = 1;
-  for (const Track& track : recording_.tracks) number += track.kind == Track::Kind::kThread;
-  recording_.tracks.push_back({.kind = Track::Kind::kThread, .pid = pid, .id = tid, .number = number, .name = std::move(name)});
+  recording_.tracks.push_back({.kind = Track::Kind::kThread, .pid = pid, .id = tid, .number = ++threads_, .name = std::move(name)});
   return static_cast<TrackId>(recording_.tracks.size() - 1);
 }
 

@@ -59,6 +59,7 @@ class MINDTORCH_EXPORT RecordingBuilder {
 
   Recording recording_;  // until finish(), events and side tables lie in the order they came and are numbered by DraftId
   std::vector<TrackId> track_of_draft_;
+  std::uint32_t threads_ = 0;  // among the tracks
   NameInterner names_;
   StackInterner stacks_;
 };

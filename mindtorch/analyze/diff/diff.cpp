@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <tuple>
+#include <type_traits>
 
 namespace mindtorch::analyze {
 namespace {
@@ -62,29 +65,28 @@ class Matching {
   // Work that is gone and work that is new may be the same work: on another device, or under another name. A name is taken for another one
   // only where nothing else fits.
   void match_unmatched() {
-    match_where(WorkChange::kMoved, [](const WorkRow& a, const WorkRow& b) {
-      return a.key.name == b.key.name && a.key.shapes == b.key.shapes && a.key.module == b.key.module;
-    });
-    match_where(WorkChange::kRenamed, [](const WorkRow& a, const WorkRow& b) {
-      return a.key.timeline == b.key.timeline && a.key.shapes == b.key.shapes && a.key.module == b.key.module && a.parent == b.parent &&
-             mean_of(a.calls) == mean_of(b.calls);
+    match_by(WorkChange::kMoved, [](const WorkRow& row) { return std::tie(row.key.name, row.key.shapes, row.key.module); });
+    match_by(WorkChange::kRenamed, [](const WorkRow& row) {
+      return std::tuple<const trace::DeviceType&, const std::string&, const std::string&, const std::string&, double>(
+          row.key.timeline, row.key.shapes, row.key.module, row.parent, mean_of(row.calls));
     });
   }
 
-  template <class IsSame>
-  void match_where(WorkChange change, IsSame is_same) {
-    for (const WorkRow*& row : gone_) {
-      const auto fits = [&](const WorkRow* other) { return other != nullptr && is_same(*row, *other); };
-      if (std::ranges::count_if(new_, fits) != 1) continue;  // no candidate, or more than one
-      const auto found = std::ranges::find_if(new_, fits);
-      const auto rivals = [&](const WorkRow* other) { return other != nullptr && is_same(*other, **found); };
-      if (std::ranges::count_if(gone_, rivals) != 1) continue;
-      pairs_.push_back({row, *found, change});
-      row = nullptr;
-      *found = nullptr;
-    }
-    std::erase(gone_, nullptr);
-    std::erase(new_, nullptr);
+  // Pairs rows that are the only ones with their identity on both sides. Where several could fit, none is taken.
+  template <class IdentityOf>
+  void match_by(WorkChange change, IdentityOf identity_of) {
+    struct Fitting {
+      std::vector<const WorkRow*> gone, fresh;
+      bool is_pair() const { return gone.size() == 1 && fresh.size() == 1; }
+    };
+    std::map<std::invoke_result_t<IdentityOf, const WorkRow&>, Fitting> by_identity;
+    for (const WorkRow* row : gone_) by_identity[identity_of(*row)].gone.push_back(row);
+    for (const WorkRow* row : new_) by_identity[identity_of(*row)].fresh.push_back(row);
+    for (const auto& [identity, fitting] : by_identity)
+      if (fitting.is_pair()) pairs_.push_back({fitting.gone.front(), fitting.fresh.front(), change});
+    const auto is_paired = [&](const WorkRow* row) { return by_identity.at(identity_of(*row)).is_pair(); };
+    std::erase_if(gone_, is_paired);
+    std::erase_if(new_, is_paired);
   }
 
   void add(const Pair& pair) {

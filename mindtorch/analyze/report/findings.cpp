@@ -9,6 +9,7 @@
 
 #include "mindtorch/analyze/report/code_tables.h"
 #include "mindtorch/analyze/units.h"
+#include "mindtorch/base/text.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -19,8 +20,6 @@ constexpr double kWorthTelling = 0.05;  // of the time of a step
 
 std::string time_text(std::int64_t ns) { return format_time(static_cast<double>(ns) / 1000.0); }
 std::string share_text(double share) { return fmt::format("{:.0f} %", 100 * share); }
-
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
 class Rules {
  public:

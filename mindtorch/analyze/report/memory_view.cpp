@@ -11,15 +11,15 @@
 namespace mindtorch::analyze {
 namespace {
 
-using Sizes = std::array<std::int64_t, trace::kMemoryCategories>;
+using CategorySizes = std::array<std::int64_t, trace::kMemoryCategories>;
 
-Sizes categories(const std::array<std::int64_t, 1 + trace::kMemoryCategories>& row) {
-  Sizes sizes;
+CategorySizes categories(const std::array<std::int64_t, 1 + trace::kMemoryCategories>& row) {
+  CategorySizes sizes;
   std::copy(row.begin() + 1, row.end(), sizes.begin());
   return sizes;
 }
 
-std::int64_t total(const Sizes& sizes) { return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}); }
+std::int64_t total(const CategorySizes& sizes) { return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}); }
 
 void thin_out(const MemoryTimeline& timeline, const trace::Recording& recording, std::size_t points, MemoryView& view) {
   const std::int64_t start_us = (recording.clock.base_unix_ns + recording.clock.start_ns) / 1000;
@@ -39,11 +39,11 @@ void thin_out(const MemoryTimeline& timeline, const trace::Recording& recording,
 // Plays the reports up to the peak.
 void find_holders(const Analysis& analysis, MemoryView& view) {
   const trace::MemoryColumns& memory = analysis.recording().memory;
-  struct Block {
+  struct Allocation {
     std::int64_t bytes;
     EventIndex node;
   };
-  std::unordered_map<std::uint64_t, Block> alive;
+  std::unordered_map<std::uint64_t, Allocation> alive;
   std::int64_t now = 0, most = 0;
   std::size_t peak_report = 0;
   for (std::size_t r = 0; r < memory.size(); ++r) {

@@ -6,6 +6,7 @@
 
 #include "mindtorch/analyze/report/intervals.h"
 #include "mindtorch/analyze/steps.h"
+#include "mindtorch/base/text.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -19,8 +20,6 @@ constexpr std::array<std::string_view, kDevicePhases> kDeviceNames = {"kernels",
 bool starts_with_any(std::string_view name, std::initializer_list<std::string_view> prefixes) {
   return std::ranges::any_of(prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
-
-bool contains(std::string_view name, std::string_view part) { return name.find(part) != name.npos; }
 
 // The phase that an event has whatever is around it.
 std::optional<HostPhase> own_phase(EventKind kind, std::string_view name) {

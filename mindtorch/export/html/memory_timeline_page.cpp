@@ -14,7 +14,7 @@ using analyze::MemoryTimeline;
 
 constexpr std::size_t kCategories = trace::kMemoryCategories;
 constexpr std::size_t kColumns = 1200;  // what a screen can show; more moments than that are thinned out, the highest of each column stays
-constexpr double kWidth = 1000, kHeight = 420;
+constexpr double kPlotWidth = 1000, kPlotHeight = 420;
 
 constexpr std::array<std::string_view, kCategories> kColours = {"#2f7d4f", "#d39b22", "#3b3b46", "#9673c9",
                                                                 "#d6493f", "#2f5fb3", "#5aa7d6", "#9a9a9a"};
@@ -85,11 +85,11 @@ class Page {
     const std::string device = cpu ? "CPU" : fmt::format("{} {}", trace::device_type_name(timeline_.device.type), timeline_.device.index);
     std::string page = fmt::format(kHead, device, bytes_text(timeline_.peak), timeline_.entries.size());
     page += fmt::format("<svg id=\"picture\" viewBox=\"-80 -20 {} {}\" role=\"img\" aria-label=\"Memory by category over time\">\n",
-                        kWidth + 120, kHeight + 60);
+                        kPlotWidth + 120, kPlotHeight + 60);
     append_grid(page);
     for (std::size_t c = 0; c < kCategories; ++c) append_area(page, c);
     append_peak(page);
-    page += fmt::format("<line id=\"cursor\" y1=\"0\" y2=\"{}\"/></svg>\n", kHeight);
+    page += fmt::format("<line id=\"cursor\" y1=\"0\" y2=\"{}\"/></svg>\n", kPlotHeight);
     append_legend(page);
     append_data(page);
     page += kTail;
@@ -97,8 +97,8 @@ class Page {
   }
 
  private:
-  double x(std::int64_t time_us) const { return kWidth * static_cast<double>(time_us) / static_cast<double>(span_us_); }
-  double y(std::int64_t bytes) const { return kHeight * (1 - static_cast<double>(bytes) / static_cast<double>(top_)); }
+  double x(std::int64_t time_us) const { return kPlotWidth * static_cast<double>(time_us) / static_cast<double>(span_us_); }
+  double y(std::int64_t bytes) const { return kPlotHeight * (1 - static_cast<double>(bytes) / static_cast<double>(top_)); }
 
   void append_grid(std::string& page) const {
     const std::int64_t step = grid_step(top_);
@@ -106,11 +106,11 @@ class Page {
       fmt::format_to(
           std::back_inserter(page),
           "<line class=\"grid\" x1=\"0\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/><text class=\"y\" x=\"-8\" y=\"{:.1f}\">{}</text>\n",
-          kWidth, y(bytes), y(bytes), y(bytes) + 4, bytes_text(bytes));
+          kPlotWidth, y(bytes), y(bytes), y(bytes) + 4, bytes_text(bytes));
     }
     for (int i = 0; i <= 5; ++i) {
       const std::int64_t time = span_us_ * i / 5;
-      fmt::format_to(std::back_inserter(page), "<text class=\"x\" x=\"{:.1f}\" y=\"{}\">{:.3f} ms</text>\n", x(time), kHeight + 20,
+      fmt::format_to(std::back_inserter(page), "<text class=\"x\" x=\"{:.1f}\" y=\"{}\">{:.3f} ms</text>\n", x(time), kPlotHeight + 20,
                      static_cast<double>(time) / 1000);
     }
   }
@@ -127,7 +127,7 @@ class Page {
     const auto add = [&](double px, std::int64_t bytes) {
       fmt::format_to(std::back_inserter(path), "{}{:.1f} {:.1f}", path.empty() ? "M" : "L", px, y(bytes));
     };
-    const auto end_of = [&](std::size_t i) { return i + 1 < columns_.size() ? x(columns_[i + 1].time_us) : kWidth; };
+    const auto end_of = [&](std::size_t i) { return i + 1 < columns_.size() ? x(columns_[i + 1].time_us) : kPlotWidth; };
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       add(x(columns_[i].time_us), upper[i]);
       add(end_of(i), upper[i]);
@@ -142,12 +142,12 @@ class Page {
 
   void append_peak(std::string& page) const {
     if (timeline_.peak_unix_ns < 0 || columns_.empty()) return;
-    const double px = std::clamp(x(timeline_.peak_unix_ns / 1000 - timeline_.times_us[0]), 0.0, kWidth);
+    const double px = std::clamp(x(timeline_.peak_unix_ns / 1000 - timeline_.times_us[0]), 0.0, kPlotWidth);
     fmt::format_to(std::back_inserter(page),
                    "<circle class=\"peak\" cx=\"{0:.1f}\" cy=\"{1:.1f}\" r=\"4\"/><text class=\"peak\" x=\"{2:.1f}\" y=\"{3:.1f}\" "
                    "text-anchor=\"{4}\">peak {5}</text>\n",
-                   px, y(timeline_.peak), px > kWidth / 2 ? px - 8 : px + 8, y(timeline_.peak) - 6, px > kWidth / 2 ? "end" : "start",
-                   bytes_text(timeline_.peak));
+                   px, y(timeline_.peak), px > kPlotWidth / 2 ? px - 8 : px + 8, y(timeline_.peak) - 6,
+                   px > kPlotWidth / 2 ? "end" : "start", bytes_text(timeline_.peak));
   }
 
   void append_legend(std::string& page) const {

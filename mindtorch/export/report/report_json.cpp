@@ -47,7 +47,7 @@ std::string numbers(const Numbers& values) {
   return fmt::format("[{}]", fmt::join(values, ","));
 }
 
-std::string texts(const std::vector<std::string>& values) {
+std::string json_list(const std::vector<std::string>& values) {
   return list(values, [](const std::string& value) { return quoted(value); });
 }
 
@@ -59,7 +59,7 @@ class Names {
     if (is_new) texts_.push_back(at->first);
     return at->second;
   }
-  std::string json() const { return exporter::texts(texts_); }
+  std::string json() const { return json_list(texts_); }
 
  private:
   std::unordered_map<std::string, std::size_t> ids_;
@@ -68,8 +68,8 @@ class Names {
 
 std::string finding_json(const analyze::Finding& finding) {
   return fmt::format(R"({{"id":"{}","title":{},"cost_ns":{},"share":{:.4f},"evidence":{},"remedy":{},"ops":{},"lines":{}}})", finding.id,
-                     quoted(finding.title), finding.cost_ns, finding.share, texts(finding.evidence), quoted(finding.remedy),
-                     texts(finding.ops), texts(finding.lines));
+                     quoted(finding.title), finding.cost_ns, finding.share, json_list(finding.evidence), quoted(finding.remedy),
+                     json_list(finding.ops), json_list(finding.lines));
 }
 
 std::string links_json(const std::vector<analyze::WorkLink>& links) {
@@ -177,7 +177,8 @@ std::string about_json(const trace::Recording& recording, std::string_view title
   return fmt::format(
       R"({{"title":{},"unixNs":{},"start":{},"duration":{},"events":{},"tracks":{},"options":{},"metadata":{{{}}},"losses":{}}})",
       quoted(title), recording.clock.base_unix_ns + recording.clock.start_ns, recording.clock.start_ns,
-      recording.clock.end_ns - recording.clock.start_ns, recording.events.size(), recording.tracks.size(), texts(chosen), metadata, losses);
+      recording.clock.end_ns - recording.clock.start_ns, recording.events.size(), recording.tracks.size(), json_list(chosen), metadata,
+      losses);
 }
 
 std::string categories_json() {

@@ -19,7 +19,7 @@ namespace {
 
 using chrome::TracePart;
 
-constexpr std::string_view kWhere = "ingest.read_chrome_trace";
+constexpr std::string_view kReadChromeTrace = "ingest.read_chrome_trace";
 
 FlowEnds match_flows(std::vector<std::uint64_t>& starts, std::vector<std::uint64_t>& ends) {
   std::ranges::sort(starts);
@@ -34,7 +34,7 @@ FlowEnds match_flows(std::vector<std::uint64_t>& starts, std::vector<std::uint64
 void require_json(std::string_view beginning, const std::string& path) {
   const std::size_t first = beginning.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || (beginning[first] != '{' && beginning[first] != '[')) {
-    throw_error<InvalidArgument>(kWhere, "'{}' is not a Chrome trace: it starts with neither '{{' nor '['", path);
+    throw_error<InvalidArgument>(kReadChromeTrace, "'{}' is not a Chrome trace: it starts with neither '{{' nor '['", path);
   }
 }
 
@@ -90,19 +90,20 @@ ChromeReadResult read_within(std::string_view bytes, const std::string& path, bo
 }  // namespace
 
 ChromeReadResult read_chrome_trace(const std::string& path, const ReadOptions& options) {
-  return naming_file(kWhere, path, [&] { return read_chrome_bytes(FileBytes(kWhere, path, options).view(), path, options); });
+  return naming_file(kReadChromeTrace, path,
+                     [&] { return read_chrome_bytes(FileBytes(kReadChromeTrace, path, options).view(), path, options); });
 }
 
 ChromeReadResult read_chrome_bytes(std::string_view bytes, const std::string& path, const ReadOptions& options) {
   const std::uint64_t limit = memory_limit(options, bytes.size(), is_gzip(bytes) ? FileKind::kGzip : FileKind::kPlain);
   trace::MemoryBudget budget(limit);
-  return naming_file(kWhere, path, [&] {
+  return naming_file(kReadChromeTrace, path, [&] {
     try {
       if (bytes.size() > budget.left()) throw NeedsMemory({limit, "file", "its bytes"});
       budget.take(bytes.size());
       return read_within(bytes, path, options.check_flows, budget);
     } catch (const NeedsMemory& needs) {
-      throw_needs_memory(kWhere, path, limit, needs.place());
+      throw_needs_memory(kReadChromeTrace, path, limit, needs.place());
     }
   });
 }

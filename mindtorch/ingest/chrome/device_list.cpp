@@ -12,7 +12,7 @@
 namespace mindtorch::ingest::chrome {
 namespace {
 
-namespace key = trace::chrome_format::header::device;
+namespace device_key = trace::chrome_format::header::device;
 using simdjson::dom::element;
 
 // Returns false if the entry holds something that DeviceProperties cannot.
@@ -20,13 +20,13 @@ bool read_device(element entry, trace::MemoryBudget& budget, trace::DeviceProper
   simdjson::dom::object fields;
   if (entry.get_object().get(fields) != simdjson::SUCCESS) return false;
   for (const auto [name, value] : fields) {
-    if (std::string_view text; name == key::kName && value.get_string().get(text) == simdjson::SUCCESS) {
+    if (std::string_view text; name == device_key::kName && value.get_string().get(text) == simdjson::SUCCESS) {
       into.name = text;
       continue;
     }
     std::int64_t number = 0;
     if (value.get_int64().get(number) != simdjson::SUCCESS) return false;
-    if (name == key::kId) {
+    if (name == device_key::kId) {
       if (number < 0 || number > 255) return false;
       into.device.index = static_cast<std::uint8_t>(number);
       continue;

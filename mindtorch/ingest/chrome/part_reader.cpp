@@ -17,9 +17,9 @@ namespace {
 namespace ondemand = simdjson::ondemand;
 using simdjson::error_code;
 
-constexpr std::size_t kPadding = 64;         // simdjson reads so far beyond the end of a text
-constexpr std::uint64_t kParserBytes = 8;    // for each byte of text: the buffer, the parser's index and its strings
-constexpr std::uint64_t kHeaderEntry = 160;  // of a map, besides its texts
+constexpr std::size_t kPadding = 64;              // simdjson reads so far beyond the end of a text
+constexpr std::uint64_t kElementParserBytes = 8;  // for each byte of text: the buffer, the parser's index and its strings
+constexpr std::uint64_t kHeaderEntry = 160;       // of a map, besides its texts
 constexpr std::uint64_t kElementsBetweenChecks = 256;
 
 }  // namespace
@@ -115,7 +115,7 @@ class PartReader::State {
   }
 
   void check_memory() const {
-    if (builder_.memory() + kParserBytes * buffer_size_ > max_memory_) throw trace::BudgetExceeded();
+    if (builder_.memory() + kElementParserBytes * buffer_size_ > max_memory_) throw trace::BudgetExceeded();
   }
 
   error_code read_element(ondemand::object object) {

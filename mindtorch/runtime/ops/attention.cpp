@@ -25,32 +25,32 @@ constinit Op<TwoTensors(const Tensor&, const Tensor&, const Tensor&, MaybeTensor
         "bool "
         "is_causal=False, Tensor? dropout_mask=None, *, float? scale=None, bool enable_gqa=False) -> (Tensor, Tensor)"};
 
-constexpr const char* kOp = "aten::scaled_dot_product_attention";
+constexpr const char* kAttention = "aten::scaled_dot_product_attention";
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 void check_attention(const Tensor& query, const Tensor& key, const Tensor& value, MaybeTensor mask, double dropout_p, bool is_causal,
                      bool enable_gqa) {
   if (query.dtype() != key.dtype() || query.dtype() != value.dtype())
-    throw_error(kOp,
+    throw_error(kAttention,
                 "Expected query, key, and value to have the same dtype, but got query.dtype: {} key.dtype: {} and value.dtype: {} instead.",
                 dtype_name(query.dtype()), dtype_name(key.dtype()), dtype_name(value.dtype()));
-  common_device({&query, &key, &value}, kOp);
+  common_device({&query, &key, &value}, kAttention);
   if (query.dim() < 2 || key.dim() < 2 || value.dim() < 2)
     throw_error(
-        kOp,
+        kAttention,
         "Expected query, key, and value to all be at least 2 dimensional, but got query.dim: {}, key.dim: {} and value.dim: {} instead.",
         query.dim(), key.dim(), value.dim());
   if (query.size(-1) != key.size(-1) || key.size(-2) != value.size(-2))
-    throw_error(kOp, "query {}, key {} and value {} do not fit together", to_string(query.sizes()), to_string(key.sizes()),
+    throw_error(kAttention, "query {}, key {} and value {} do not fit together", to_string(query.sizes()), to_string(key.sizes()),
                 to_string(value.sizes()));
-  if (dropout_p < 0 || dropout_p > 1) throw_error(kOp, "dropout probability has to be between 0 and 1, but got {}", dropout_p);
+  if (dropout_p < 0 || dropout_p > 1) throw_error(kAttention, "dropout probability has to be between 0 and 1, but got {}", dropout_p);
   if (enable_gqa && (query.dim() < 3 || query.size(-3) % key.size(-3) != 0 || query.size(-3) % value.size(-3) != 0))
-    throw_error(kOp, "Number of heads in key and value must divide the number of heads in query, got {}, {} and {}", to_string(key.sizes()),
-                to_string(value.sizes()), to_string(query.sizes()));
+    throw_error(kAttention, "Number of heads in key and value must divide the number of heads in query, got {}, {} and {}",
+                to_string(key.sizes()), to_string(value.sizes()), to_string(query.sizes()));
   if (!is_defined(mask)) return;
-  if (is_causal) throw_error(kOp, "Explicit attn_mask should not be set when is_causal=True");
+  if (is_causal) throw_error(kAttention, "Explicit attn_mask should not be set when is_causal=True");
   if (mask->dtype() != kBool && mask->dtype() != query.dtype())
-    throw_error(kOp,
+    throw_error(kAttention,
                 "Expected attn_mask dtype to be bool or to match query dtype, but got attn_mask.dtype: {} and query.dtype: {} instead.",
                 dtype_name(mask->dtype()), dtype_name(query.dtype()));
 }

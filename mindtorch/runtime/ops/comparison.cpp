@@ -152,10 +152,10 @@ Tensor clamp_max_kernel(const Tensor& self, const Scalar& max) { return clamp_ke
 
 // The larger (smaller) of two gets the gradient; equal ones share it.
 template <FixedString name, auto first_wins>
-struct ExtremumBackward {
+struct PairwiseExtremumBackward {
   static constexpr std::string_view kName = name.view();
   SavedVariable self, other;
-  ExtremumBackward(InputNeeds, const Tensor& a, const Tensor& b) : self(a), other(b) {}
+  PairwiseExtremumBackward(InputNeeds, const Tensor& a, const Tensor& b) : self(a), other(b) {}
   auto saved() { return std::tie(self, other); }
   void operator()(Gradients& grads, const Tensor& grad) {
     const Tensor a = grads.unpack(self), b = grads.unpack(other);
@@ -164,8 +164,8 @@ struct ExtremumBackward {
     if (grads.needs(1)) grads.set(1, shared.masked_fill(first_wins(a, b), 0));
   }
 };
-using MaximumBackward0 = ExtremumBackward<"MaximumBackward0", [](const Tensor& a, const Tensor& b) { return a.gt(b); }>;
-using MinimumBackward0 = ExtremumBackward<"MinimumBackward0", [](const Tensor& a, const Tensor& b) { return a.lt(b); }>;
+using MaximumBackward0 = PairwiseExtremumBackward<"MaximumBackward0", [](const Tensor& a, const Tensor& b) { return a.gt(b); }>;
+using MinimumBackward0 = PairwiseExtremumBackward<"MinimumBackward0", [](const Tensor& a, const Tensor& b) { return a.lt(b); }>;
 
 struct WhereBackward0 {
   static constexpr std::string_view kName = "WhereBackward0";

@@ -11,20 +11,20 @@ namespace {
 using autograd::Gradients;
 using autograd::InputNeeds;
 using autograd::SavedVariable;
-using Pair = std::tuple<Tensor, Tensor>;
+using ValuesAndIndices = std::tuple<Tensor, Tensor>;
 using OptionalDim = std::optional<std::int64_t>;
 
 constinit Op<Tensor(const Tensor&)> max_op{"aten::max(Tensor self) -> Tensor"};
 constinit Op<Tensor(const Tensor&)> min_op{"aten::min(Tensor self) -> Tensor"};
-constinit Op<Pair(const Tensor&, std::int64_t, bool)> max_dim_op{
+constinit Op<ValuesAndIndices(const Tensor&, std::int64_t, bool)> max_dim_op{
     "aten::max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"};
-constinit Op<Pair(const Tensor&, std::int64_t, bool)> min_dim_op{
+constinit Op<ValuesAndIndices(const Tensor&, std::int64_t, bool)> min_dim_op{
     "aten::min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"};
 constinit Op<Tensor(const Tensor&, IntArrayRef, bool)> amax_op{"aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"};
 constinit Op<Tensor(const Tensor&, IntArrayRef, bool)> amin_op{"aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"};
 constinit Op<Tensor(const Tensor&, OptionalDim, bool)> argmax_op{"aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor"};
 constinit Op<Tensor(const Tensor&, OptionalDim, bool)> argmin_op{"aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor"};
-constinit Op<Pair(const Tensor&, std::int64_t, std::int64_t, bool, bool)> topk_op{
+constinit Op<ValuesAndIndices(const Tensor&, std::int64_t, std::int64_t, bool, bool)> topk_op{
     "aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"};
 constinit Op<Tensor(const Tensor&, std::int64_t, OptionalType)> cumsum_op{
     "aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"};
@@ -70,7 +70,7 @@ DimVector sizes_without(const Tensor& self, std::int64_t dim, bool keepdim, std:
 }
 
 template <bool largest>
-Pair extremum_dim_kernel(const Tensor& self, std::int64_t dim, bool keepdim) {
+ValuesAndIndices extremum_dim_kernel(const Tensor& self, std::int64_t dim, bool keepdim) {
   constexpr const char* kOp = largest ? "aten::max" : "aten::min";
   const std::int64_t d = wrap_dim(dim, self.dim(), kOp);
   check_reducible(self, 1u << d, kOp);
@@ -96,7 +96,7 @@ Tensor arg_extremum_kernel(const Tensor& self, OptionalDim dim, bool keepdim) {
   return indices;
 }
 
-Pair topk_kernel(const Tensor& self, std::int64_t k, std::int64_t dim, bool largest, bool) {
+ValuesAndIndices topk_kernel(const Tensor& self, std::int64_t k, std::int64_t dim, bool largest, bool) {
   const std::int64_t d = wrap_dim(dim, self.dim(), "aten::topk");
   if (self.dtype() == kBool) throw_error("aten::topk", "topk does not support bool dtypes");
   if (k < 0 || k > (self.dim() == 0 ? 1 : self.sizes()[d]))
@@ -161,7 +161,7 @@ struct SelectionBackward {
       : sizes(self.sizes()), dim(wrap_dim(d, self.dim(), "aten::max")), keepdim(keep) {}
   SelectionBackward(InputNeeds, const Tensor& self, std::int64_t, std::int64_t d, bool, bool)
       : sizes(self.sizes()), dim(wrap_dim(d, self.dim(), "aten::topk")), keepdim(true) {}
-  void save_result(const Pair& result) { indices = SavedVariable(std::get<1>(result)); }
+  void save_result(const ValuesAndIndices& result) { indices = SavedVariable(std::get<1>(result)); }
   auto saved() { return std::tie(indices); }
   void operator()(Gradients& grads, const TensorVector& grad) {
     if (grad[0].defined()) grads.set(0, selecting_backward_op(grad[0], dim, grads.unpack(indices), sizes, keepdim));
@@ -186,21 +186,21 @@ struct CumsumBackward0 {
 
 Tensor max(const Tensor& self) { return max_op(self); }
 Tensor min(const Tensor& self) { return min_op(self); }
-Pair max(const Tensor& self, std::int64_t dim, bool keepdim) { return max_dim_op(self, dim, keepdim); }
-Pair min(const Tensor& self, std::int64_t dim, bool keepdim) { return min_dim_op(self, dim, keepdim); }
+ValuesAndIndices max(const Tensor& self, std::int64_t dim, bool keepdim) { return max_dim_op(self, dim, keepdim); }
+ValuesAndIndices min(const Tensor& self, std::int64_t dim, bool keepdim) { return min_dim_op(self, dim, keepdim); }
 Tensor amax(const Tensor& self, IntArrayRef dims, bool keepdim) { return amax_op(self, dims, keepdim); }
 Tensor amin(const Tensor& self, IntArrayRef dims, bool keepdim) { return amin_op(self, dims, keepdim); }
 Tensor argmax(const Tensor& self, OptionalDim dim, bool keepdim) { return argmax_op(self, dim, keepdim); }
 Tensor argmin(const Tensor& self, OptionalDim dim, bool keepdim) { return argmin_op(self, dim, keepdim); }
-Pair topk(const Tensor& self, std::int64_t k, std::int64_t dim, bool largest, bool sorted) {
+ValuesAndIndices topk(const Tensor& self, std::int64_t k, std::int64_t dim, bool largest, bool sorted) {
   return topk_op(self, k, dim, largest, sorted);
 }
 Tensor cumsum(const Tensor& self, std::int64_t dim, OptionalType dtype) { return cumsum_op(self, dim, dtype); }
 
 Tensor Tensor::max() const { return max_op(*this); }
 Tensor Tensor::min() const { return min_op(*this); }
-Pair Tensor::max(std::int64_t dim, bool keepdim) const { return max_dim_op(*this, dim, keepdim); }
-Pair Tensor::min(std::int64_t dim, bool keepdim) const { return min_dim_op(*this, dim, keepdim); }
+ValuesAndIndices Tensor::max(std::int64_t dim, bool keepdim) const { return max_dim_op(*this, dim, keepdim); }
+ValuesAndIndices Tensor::min(std::int64_t dim, bool keepdim) const { return min_dim_op(*this, dim, keepdim); }
 Tensor Tensor::argmax(OptionalDim dim, bool keepdim) const { return argmax_op(*this, dim, keepdim); }
 Tensor Tensor::argmin(OptionalDim dim, bool keepdim) const { return argmin_op(*this, dim, keepdim); }
 Tensor Tensor::cumsum(std::int64_t dim, OptionalType dtype) const { return cumsum_op(*this, dim, dtype); }

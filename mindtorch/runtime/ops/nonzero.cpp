@@ -16,7 +16,7 @@ using autograd::SavedVariable;
 
 constinit Op<Tensor(const Tensor&)> nonzero_op{"aten::nonzero(Tensor self) -> Tensor"};
 constinit Op<TensorVector(const Tensor&)> nonzero_numpy_op{"aten::nonzero_numpy(Tensor self) -> Tensor[]"};
-constinit Op<TensorVector(const Tensor&)> where_op{"aten::where(Tensor condition) -> Tensor[]"};
+constinit Op<TensorVector(const Tensor&)> where_nonzero_op{"aten::where(Tensor condition) -> Tensor[]"};
 constinit Op<Tensor(const Tensor&, const Tensor&)> masked_select_op{"aten::masked_select(Tensor self, Tensor mask) -> Tensor"};
 
 Tensor nonzero_kernel(const Tensor& self) {
@@ -33,7 +33,7 @@ Tensor nonzero_kernel(const Tensor& self) {
 
 TensorVector nonzero_numpy_composite(const Tensor& self) { return nonzero_op(self.dim() == 0 ? self.unsqueeze(0) : self).unbind(1); }
 
-TensorVector where_composite(const Tensor& condition) { return nonzero_numpy_op(condition); }
+TensorVector where_nonzero_composite(const Tensor& condition) { return nonzero_numpy_op(condition); }
 
 Tensor masked_select_kernel(const Tensor& self, const Tensor& mask) {
   if (mask.dtype() != kBool) throw_error("aten::masked_select", "expected BoolTensor for mask, got {}", scalar_type_title(mask.dtype()));
@@ -66,7 +66,7 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) { return masked_sel
 void register_nonzero_ops(Library& library) {
   library.define<nonzero_op>().kernel<nonzero_kernel>().not_differentiable();
   library.define<nonzero_numpy_op>().composite<nonzero_numpy_composite>();
-  library.define<where_op>().composite<where_composite>();
+  library.define<where_nonzero_op>().composite<where_nonzero_composite>();
   library.define<masked_select_op>().kernel<masked_select_kernel>().autograd<MaskedSelectBackward0>();
 }
 
