@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,15 +102,18 @@ class Case:
     def python(self, program, *, prefix=(), **parameters):
         """Starts a program of programs.py with these parameters."""
         self.parameters[program] = parameters = {"host": self.host} | parameters
-        command = [sys.executable, "-X", "faulthandler", str(HERE / "programs.py"), program, json.dumps(parameters)]
-        return self.start([*prefix, *command])
+        command = [sys.executable, "-X", "faulthandler", str(HERE / "programs.py"), program]
+        with tempfile.TemporaryFile("w+") as written:  # names can be longer than an argument may be
+            json.dump(parameters, written)
+            written.seek(0)
+            return self.start([*prefix, *command], stdin=written)
 
     def start(self, command, **options):
         program = subprocess.Popen(
             [str(word) for word in command],
             cwd=options.pop("cwd", self.folder),
             env=self.setup.environment() | options.pop("env", {}),
-            stdin=subprocess.DEVNULL,
+            stdin=options.pop("stdin", subprocess.DEVNULL),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -1,4 +1,4 @@
-"""The programs under stress. `programs.py NAME PARAMETERS` runs one of them; its last line of output is its answer, as JSON."""
+"""The programs under stress. `programs.py NAME` runs one of them with the parameters that it reads as JSON; its last line of output is its answer, as JSON."""
 
 import contextlib
 import json
@@ -236,6 +236,6 @@ def resident():
 if __name__ == "__main__":
     import leaving_programs
 
-    program, parameters = sys.argv[1:]
-    answer = (globals().get(program) or getattr(leaving_programs, program))(json.loads(parameters))
+    program = sys.argv[1]
+    answer = (globals().get(program) or getattr(leaving_programs, program))(json.load(sys.stdin))
     print(json.dumps(answer), flush=True)
