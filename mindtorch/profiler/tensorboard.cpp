@@ -18,7 +18,11 @@
 namespace mindtorch::profiler {
 namespace {
 
-std::string default_worker_name() { return fmt::format("{}_{}", host_name(), ::getpid()); }
+std::string default_worker_name() {
+  const std::string name = fmt::format("{}_{}", host_name(), ::getpid());
+  const auto launched = launched_rank();
+  return launched ? fmt::format("{}_rank{}", name, launched->rank) : name;
+}
 
 void ensure_directory(const std::string& path) {
   if (path.empty()) return;  // the current one

@@ -25,7 +25,7 @@ class MINDTORCH_EXPORT TraceFiles {
 
 // Writes "<dir_name>/<worker_name>.<Unix nanoseconds>.pt.trace.json", ".gz" if asked for. The directory is made when the first trace is
 // ready (Error "Can't create directory: ..." if that fails). `worker_name` should differ between the processes of a job; empty:
-// "<host>_<pid>", of the process in which the first trace is ready.
+// "<host>_<pid>" of the process in which the first trace is ready, with "_rank<rank>" if a launcher gave it a rank.
 MINDTORCH_EXPORT TraceReadyCallback tensorboard_trace_handler(std::string dir_name, std::string worker_name = "", bool use_gzip = false);
 
 }  // namespace mindtorch::profiler

@@ -1,10 +1,11 @@
 """The data of torch.distributed about this process. Tools that compare the traces of a job read it from the trace."""
 
+import os
 import sys
 
 
 def distributed_info():
-    """torch's "distributedInfo" of a trace; None unless the program has initialised torch.distributed."""
+    """torch's "distributedInfo" of a trace, with the local rank that torchrun gives; None unless torch.distributed is initialised."""
     torch = sys.modules.get("torch")
     distributed = getattr(torch, "distributed", None)
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
@@ -18,4 +19,6 @@ def distributed_info():
     }
     if info["backend"] == "nccl":
         info["nccl_version"] = ".".join(map(str, torch.cuda.nccl.version()))
+    if os.environ.get("LOCAL_RANK", "").isdigit():
+        info["local_rank"] = int(os.environ["LOCAL_RANK"])
     return info

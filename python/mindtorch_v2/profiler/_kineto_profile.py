@@ -185,7 +185,7 @@ class _KinetoProfile(_C.Profile):
 
     def _observe(self, moment):
         """Called with "start" before the first event of a trace, "stop" after its last, "cleanup" when the `with` block ends."""
-        if moment == "start" and (info := self._get_distributed_info()) is not None:
+        if moment in ("start", "stop") and (info := self._get_distributed_info()) is not None:
             self.add_metadata_json("distributedInfo", json.dumps(info))
         observers = [self._garbage_collection, self.execution_trace_observer, self._python_calls]
         # What begins last ends first: calls that observers make are not the program's.

@@ -1,0 +1,28 @@
+// RankIdentity: which process of a job made a recording.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mindtorch::trace {
+
+// A process group, as torch's "distributedInfo" lists it.
+struct RankGroup {
+  std::string name;
+  std::vector<std::int64_t> ranks;  // empty if the recording does not list them
+  friend bool operator==(const RankGroup&, const RankGroup&) = default;
+};
+
+// Numbers are -1 and texts are empty where the recording does not tell.
+struct RankIdentity {
+  std::int64_t rank = -1;
+  std::int64_t local_rank = -1;
+  std::int64_t world_size = -1;
+  std::string host;
+  std::string backend;
+  std::vector<RankGroup> groups;
+  friend bool operator==(const RankIdentity&, const RankIdentity&) = default;
+};
+
+}  // namespace mindtorch::trace
