@@ -18,6 +18,7 @@ void add_info(CLI::App& program, Run& run);
 void add_report(CLI::App& program, Run& run);
 void add_diff(CLI::App& program, Run& run);
 void add_check(CLI::App& program, Run& run);
+void add_ranks(CLI::App& program, Run& run);
 void add_validate(CLI::App& program, Run& run);
 
 }  // namespace mindtorch::mtprof

@@ -51,6 +51,7 @@ int run_program(int argc, const char* const* argv) {
   add_report(program, run);
   add_diff(program, run);
   add_check(program, run);
+  add_ranks(program, run);
   add_validate(program, run);
   try {
     program.parse(argc, argv);

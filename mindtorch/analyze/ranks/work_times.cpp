@@ -1,0 +1,144 @@
+// Cuts the time of each thread into pieces that belong to one event, the innermost that is open.
+#include "mindtorch/analyze/ranks/work_times.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <unordered_map>
+
+#include "mindtorch/analyze/report/intervals.h"
+
+namespace mindtorch::analyze {
+namespace {
+
+using trace::EventKind;
+
+RankWork::Kind work_kind(EventKind kind) {
+  if (kind == EventKind::kScope || kind == EventKind::kModule) return RankWork::Kind::kScope;
+  return trace::is_device_kind(kind) ? RankWork::Kind::kKernel : RankWork::Kind::kOp;
+}
+
+class Cutting {
+ public:
+  Cutting(const Analysis& analysis, const Phases& phases, std::span<const FoundCollective> collectives)
+      : analysis_(analysis), recording_(analysis.recording()), phases_(phases) {
+    Intervals in_flight;
+    is_collective_.resize(recording_.events.size());
+    for (const FoundCollective& collective : collectives) {
+      in_flight.add(collective.start_ns, collective.end_ns);
+      is_collective_[collective.event] = true;
+    }
+    in_flight_ = in_flight.united();
+  }
+
+  std::vector<RankWork> finish() {
+    for (trace::TrackId t = 0; t < recording_.tracks.size(); ++t) {
+      const trace::Track& track = recording_.tracks[t];
+      track.kind == trace::Track::Kind::kThread ? cut_thread(track, t == phases_.main_track()) : add_stream(track);
+    }
+    std::erase_if(rows_, [](const RankWork& row) { return total(row) <= 0; });
+    std::ranges::stable_sort(rows_, std::ranges::greater{}, total);
+    return std::move(rows_);
+  }
+
+ private:
+  static float total(const RankWork& row) { return std::accumulate(row.seconds.begin(), row.seconds.end(), 0.F); }
+
+  bool is_cut(EventIndex event) const {
+    const bool is_async = (recording_.events.flags[event] & trace::kAsync) != 0;
+    return analysis_.tree().is_node(event) && !is_async && !is_collective_[event];
+  }
+
+  // From here on, `until` is where the last piece ended.
+  void cut_thread(const trace::Track& track, bool is_main) {
+    is_main_ = is_main;
+    open_.clear();
+    until_ = is_main && !phases_.steps().empty() ? phases_.steps().front().start_ns : 0;
+    for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
+      if (!is_cut(i)) continue;
+      close_before(recording_.events.start_ns[i]);
+      end_piece(recording_.events.start_ns[i]);
+      open_.push_back(i);
+    }
+    close_before(INT64_MAX);
+    if (is_main && !phases_.steps().empty()) end_piece(phases_.steps().back().start_ns + phases_.steps().back().duration_ns);
+  }
+
+  void close_before(std::int64_t time_ns) {
+    while (!open_.empty() && recording_.events.end_ns(open_.back()) <= time_ns) {
+      end_piece(recording_.events.end_ns(open_.back()));
+      open_.pop_back();
+    }
+  }
+
+  void end_piece(std::int64_t end_ns) {
+    const std::int64_t start_ns = until_;
+    if (end_ns <= start_ns) return;
+    until_ = end_ns;
+    const bool is_python = open_.empty() || recording_.events.kind[open_.back()] == EventKind::kStep;
+    if (is_python && is_main_) add_python(start_ns, end_ns);
+    if (is_python) return;
+    const EventIndex event = open_.back();
+    const RankWork::Kind kind = work_kind(recording_.events.kind[event]);
+    std::int64_t time = end_ns - start_ns;
+    if (kind == RankWork::Kind::kScope) time -= in_flight_.covered_ns(start_ns, end_ns);
+    add(start_ns, row_of(event), time);
+  }
+
+  // Time outside of events can span steps.
+  void add_python(std::int64_t start_ns, std::int64_t end_ns) {
+    const auto& steps = phases_.steps();
+    auto step = std::ranges::lower_bound(steps, start_ns, {}, [](const StepPhases& s) { return s.start_ns + s.duration_ns; });
+    for (; step != steps.end() && step->start_ns < end_ns; ++step) {
+      const std::int64_t from = std::max(start_ns, step->start_ns), to = std::min(end_ns, step->start_ns + step->duration_ns);
+      if (to > from) add(from, python_row(), to - from - in_flight_.covered_ns(from, to));
+    }
+  }
+
+  // Device work counts in the step that launched it.
+  void add_stream(const trace::Track& track) {
+    for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
+      if (!is_device_work(recording_.events.kind[i]) || is_collective_[i]) continue;
+      const EventIndex launch = analysis_.launches().launch_of(i);
+      const std::int64_t time = launch == kNoEvent ? recording_.events.start_ns[i] : recording_.events.start_ns[launch];
+      add(time, row_of(i), recording_.events.duration_ns[i]);
+    }
+  }
+
+  void add(std::int64_t time_ns, std::size_t row, std::int64_t ns) {
+    const std::int64_t step = phases_.step_at(time_ns);
+    if (step >= 0) rows_[row].seconds[static_cast<std::size_t>(step)] += static_cast<float>(static_cast<double>(ns) * 1e-9);
+  }
+
+  std::size_t row_of(EventIndex event) {
+    const RankWork::Kind kind = work_kind(recording_.events.kind[event]);
+    const EventNames::Key key = analysis_.names().key(recording_.events.name[event]);
+    return row(static_cast<std::uint64_t>(kind) << 32 | key, kind, analysis_.names().text(key));
+  }
+  std::size_t python_row() { return row(std::uint64_t{0xFF} << 32, RankWork::Kind::kPython, kPythonWork); }
+
+  std::size_t row(std::uint64_t id, RankWork::Kind kind, std::string_view name) {
+    const auto [at, is_new] = row_ids_.try_emplace(id, rows_.size());
+    if (is_new) rows_.push_back({std::string(name), kind, std::vector<float>(phases_.steps().size())});
+    return at->second;
+  }
+
+  const Analysis& analysis_;
+  const trace::Recording& recording_;
+  const Phases& phases_;
+  Intervals in_flight_;
+  std::vector<bool> is_collective_;
+  std::vector<RankWork> rows_;
+  std::unordered_map<std::uint64_t, std::size_t> row_ids_;
+  std::vector<EventIndex> open_;  // outermost first
+  std::int64_t until_ = 0;
+  bool is_main_ = false;
+};
+
+}  // namespace
+
+std::vector<RankWork> work_times(const Analysis& analysis, const Phases& phases, std::span<const FoundCollective> collectives) {
+  return Cutting(analysis, phases, collectives).finish();
+}
+
+}  // namespace mindtorch::analyze

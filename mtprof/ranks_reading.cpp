@@ -1,0 +1,136 @@
+// Threads take files from a list until it is empty.
+#include "mtprof/ranks_reading.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <exception>
+#include <filesystem>
+#include <thread>
+
+#include "mindtorch/analyze/analysis.h"
+#include "mindtorch/analyze/ranks/summary_bytes.h"
+#include "mindtorch/base/error.h"
+#include "mindtorch/base/file.h"
+#include "mindtorch/ingest/load_trace.h"
+#include "mindtorch/ingest/rank_identity.h"
+
+namespace mindtorch::mtprof {
+namespace {
+
+namespace fs = std::filesystem;
+using analyze::JobFault;
+using analyze::RankSummary;
+
+bool has_known_suffix(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.ends_with(".mtrec") || name.ends_with(".json") || name.ends_with(".json.gz") || name.ends_with(analyze::kSummarySuffix);
+}
+
+void add_folder(const fs::path& folder, std::vector<std::string>& files) {
+  std::error_code code;
+  for (fs::recursive_directory_iterator at(folder, code), end; at != end && !code; at.increment(code)) {
+    std::error_code ignored;
+    if (at->is_regular_file(ignored) && has_known_suffix(at->path())) files.push_back(at->path().string());
+  }
+  if (code) throw_io_error("mtprof.ranks", "list", folder.string(), code.value());
+}
+
+// "train.rank3.mtrec", "rank_3.json", "trace-rank-3.json.gz"
+std::int64_t rank_in_name(const std::string& file) {
+  std::string name = fs::path(file).filename().string();
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::size_t at = name.rfind("rank");
+  if (at == std::string::npos) return -1;
+  std::string_view rest = std::string_view(name).substr(at + 4);
+  while (rest.starts_with('_') || rest.starts_with('-')) rest.remove_prefix(1);
+  std::int64_t rank = -1;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), rank);
+  return error == std::errc() && rank >= 0 ? rank : -1;
+}
+
+// The rank comes from the recording, or else from a name such as "train.rank3.mtrec"; it is -1 if both do not tell.
+RankSummary summarize_file(const std::string& file, std::uint64_t max_memory) {
+  const ingest::LoadedTrace loaded = ingest::load_trace(file, {.max_memory = max_memory});
+  if (loaded.damage && loaded.recording.events.size() == 0) throw Error(*loaded.damage);
+  const analyze::Analysis analysis(loaded.recording);
+  trace::RankIdentity identity = ingest::rank_identity(loaded.recording);
+  if (identity.rank < 0) identity.rank = rank_in_name(file);
+  RankSummary summary = analyze::summarize_rank(analysis, identity);
+  summary.file = file;
+  summary.damage = loaded.damage.value_or("");
+  return summary;
+}
+
+struct Result {
+  std::vector<RankSummary> summaries;
+  std::string error;
+};
+
+Result try_summarize(const std::string& file, std::uint64_t max_memory) {
+  try {
+    if (file.ends_with(analyze::kSummarySuffix)) return {analyze::summaries_from_bytes(read_file(file)), ""};
+    return {{summarize_file(file, max_memory)}, ""};
+  } catch (const std::exception& error) {
+    return {{}, error.what()};
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> find_recordings(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    if (!fs::exists(path)) throw_io_error("mtprof.ranks", "open", path, ENOENT);
+    if (fs::is_directory(path)) {
+      add_folder(path, files);
+    } else {
+      files.push_back(path);
+    }
+  }
+  std::ranges::sort(files);
+  if (files.empty())
+    throw_error<InvalidArgument>("mtprof.ranks", "there is no .mtrec, .json or .json.gz file in {}", fmt::join(paths, ", "));
+  return files;
+}
+
+RanksRead read_ranks(const std::vector<std::string>& files, std::uint64_t max_memory, unsigned threads) {
+  std::vector<Result> results(files.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t k = next++; k < files.size(); k = next++) results[k] = try_summarize(files[k], max_memory);
+  };
+  if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
+  {
+    std::vector<std::jthread> workers;
+    for (unsigned k = 1; k < std::min<std::size_t>(threads, files.size()); ++k) workers.emplace_back(work);
+    work();
+  }
+  RanksRead read;
+  for (std::size_t k = 0; k < files.size(); ++k) {
+    for (RankSummary& summary : results[k].summaries) read.summaries.push_back(std::move(summary));
+    if (!results[k].error.empty()) read.faults.push_back({JobFault::Kind::kUnreadable, rank_in_name(files[k]), files[k], results[k].error});
+  }
+  return read;
+}
+
+void number_the_rest(RanksRead& read) {
+  std::vector<bool> is_taken(read.summaries.size());
+  const auto take = [&](std::int64_t rank) {
+    if (rank >= 0 && static_cast<std::size_t>(rank) < is_taken.size()) is_taken[static_cast<std::size_t>(rank)] = true;
+  };
+  for (const RankSummary& summary : read.summaries) take(summary.identity.rank);
+  for (RankSummary& summary : read.summaries) {
+    if (summary.identity.rank >= 0) continue;
+    summary.identity.rank = std::ranges::find(is_taken, false) - is_taken.begin();
+    take(summary.identity.rank);
+    read.faults.push_back({JobFault::Kind::kNoRank, summary.identity.rank, summary.file,
+                           fmt::format("neither the file nor its name tells its rank; it is taken for rank {}", summary.identity.rank)});
+  }
+}
+
+}  // namespace mindtorch::mtprof

@@ -1,0 +1,80 @@
+"""One rank of a training job on Gloo: run_rank.py RANK WORLD_SIZE FOLDER SETTINGS writes FOLDER/rank<RANK>.<suffix>.
+
+SETTINGS is JSON: `parallel` ("ddp" or "fsdp"), `suffix` (".mtrec" for our profiler, ".json" for torch's), `steps`, and of the slow rank
+`slow_rank`, `slow_seconds` and `slow_in` ("op", "scope" or "python").
+"""
+
+import json
+import sys
+import time
+import warnings
+
+
+def make_slow_op(torch):
+    @torch.library.custom_op("ranks_test::slow", mutates_args=())
+    def slow(x: torch.Tensor, seconds: float) -> torch.Tensor:
+        time.sleep(seconds)
+        return x.clone()
+
+    slow.register_autograd(lambda context, gradient: (gradient, None), setup_context=lambda context, inputs, output: None)
+    return slow
+
+
+def make_model(torch, parallel):
+    model = torch.nn.Sequential(*[torch.nn.Linear(64, 64) for _ in range(4)])
+    if parallel == "ddp":
+        return torch.nn.parallel.DistributedDataParallel(model, bucket_cap_mb=0.02)
+    from torch.distributed.fsdp import fully_shard
+
+    for layer in model:
+        fully_shard(layer)
+    return fully_shard(model)
+
+
+def main(rank, world_size, folder, settings):
+    warnings.filterwarnings("ignore")
+    import torch
+
+    torch.set_num_threads(1)
+    torch.distributed.init_process_group("gloo", rank=rank, world_size=world_size, init_method=f"file://{folder}/store")
+    torch.manual_seed(0)
+    if settings["suffix"] == ".json":
+        from torch.profiler import ProfilerActivity, profile, record_function, schedule
+
+        activities = [ProfilerActivity.CPU]
+    else:
+        from mindtorch_v2.profiler import profile, record_function, schedule
+
+        activities = ["cpu"]
+    slow_op = make_slow_op(torch)
+    model = make_model(torch, settings["parallel"])
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+
+    def slowly(x):
+        seconds = settings["slow_seconds"] if rank == settings["slow_rank"] else 0.0
+        if settings["slow_in"] == "op":
+            return slow_op(x, seconds)
+        if settings["slow_in"] == "scope":
+            with record_function("augment"):
+                time.sleep(seconds)
+        else:
+            time.sleep(seconds)
+        return x
+
+    steps = settings["steps"]
+    plan = schedule(wait=1, warmup=1, active=steps)
+    with profile(activities=activities, schedule=plan, record_shapes=True) as prof:
+        for _ in range(steps + 2):
+            loss = model(slowly(torch.randn(8, 64))).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            prof.step()
+    path = f"{folder}/rank{rank}{settings['suffix']}"
+    prof.export_chrome_trace(path) if settings["suffix"] == ".json" else prof.export_trace(path)
+    torch.distributed.barrier()
+    torch.distributed.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], json.loads(sys.argv[4]))

@@ -1,0 +1,213 @@
+"""mtprof ranks on jobs whose slow rank, clocks and faults are known."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from job_traces import Job
+
+
+@pytest.fixture
+def ranks(program):
+    def run(*arguments, status=0):
+        command = [program("mtprof"), "ranks", *map(str, arguments), "--json"]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert result.returncode == status, result.stdout + result.stderr
+        return json.loads(result.stdout)
+
+    return run
+
+
+SLOW = 0.25  # seconds per step, many times what a busy machine adds
+
+
+def faults(job):
+    return {(fault["kind"], fault["rank"]) for fault in job["faults"]}
+
+
+@pytest.mark.parametrize("gpu", [False, True])
+def test_the_slow_rank_its_time_and_its_op_are_found(ranks, tmp_path, gpu):
+    job = ranks(Job(ranks=4, steps=8, slow=2, slow_us=5000, gpu=gpu).write(tmp_path))
+    worst = job["stragglers"][0]
+    assert worst["rank"] == 2
+    assert worst["seconds_lost"] == pytest.approx(8 * 0.005, rel=0.1)
+    names = {op["name"]: op["seconds_lost"] for op in worst["ops"]}
+    assert names["aten::slow"] == pytest.approx(8 * 0.005, rel=0.1)
+    assert len(job["stragglers"]) == 1 and job["faults"] == []
+
+
+def test_clocks_that_are_minutes_apart_are_recovered_within_the_bound(ranks, tmp_path):
+    offsets = {1: 3000.0, 2: -95e6, 3: 240e6}
+    job = ranks(Job(ranks=4, steps=10, offsets_us=offsets).write(tmp_path))
+    for rank in job["ranks"]:
+        (clock,) = rank["clock"]
+        assert abs(clock["offset_ns"] - offsets.get(rank["rank"], 0.0) * 1000) <= clock["error_ns"]
+        assert clock["error_ns"] < 1e6
+    assert job["stragglers"] == []  # a clock that is late does not make a rank late
+
+
+def test_communication_is_told_by_collective_size_and_group(ranks, tmp_path):
+    job = ranks(Job(ranks=2, steps=5, gpu=True).write(tmp_path))
+    (row,) = [row for row in job["communication"] if row["collective"] == "all_reduce"]
+    assert (row["collective"], row["group"], row["bytes"], row["count"], row["ranks"]) == ("all_reduce", "0", 4 << 20, 5, 2)
+    assert row["transfer_seconds"] == pytest.approx(5 * 200e-6, rel=0.1)
+    assert row["bytes_per_second"] == pytest.approx((4 << 20) / 200e-6, rel=0.1)
+
+
+def test_steps_use_and_the_critical_path_add_up(ranks, tmp_path):
+    job = ranks(Job(ranks=3, steps=6, slow=1, gpu=True).write(tmp_path))
+    for rank in job["ranks"]:
+        assert sum(rank["use"].values()) == pytest.approx(rank["step_seconds"], rel=1e-6)
+    assert [step["number"] for step in job["steps"]] == list(range(6))
+    assert all(piece["rank"] == 1 for piece in job["critical_path"]) and len(job["critical_path"]) == 6
+
+
+def test_a_step_that_took_unusually_long_is_marked(ranks, tmp_path):
+    folder = Job(ranks=2, steps=9).write(tmp_path)
+    for path in folder.glob("*.json"):
+        trace = json.loads(path.read_text())
+        for event in trace["traceEvents"]:
+            event["ts"] += 9000.0 if event["ts"] > 1e9 + 5000 else 0.0  # everything after the fifth step or so comes later
+        steps = [event for event in trace["traceEvents"] if event["name"].startswith("ProfilerStep")]
+        before = max((event for event in steps if event["ts"] < 1e9 + 5000), key=lambda event: event["ts"])
+        before["dur"] += 9000.0
+        path.write_text(json.dumps(trace))
+    long = [step["number"] for step in ranks(folder)["steps"] if step["is_outlier"]]
+    assert len(long) == 1
+
+
+def test_faults_are_told_and_the_rest_is_answered(ranks, tmp_path):
+    folder = Job(ranks=20, steps=6, slow=7).write(tmp_path)
+    (folder / "trace-3.json").write_text("no trace at all")
+    (folder / "trace-4.json").unlink()
+    whole = (folder / "trace-5.json").read_text()
+    (folder / "trace-5.json").write_text(whole[: len(whole) // 2])
+    (folder / "another-6.json").write_text((folder / "trace-6.json").read_text())
+    job = ranks(folder, status=1)
+    assert {("unreadable", None), ("duplicate", 6), ("damaged", 5)} <= faults(job)
+    (missing,) = [fault for fault in job["faults"] if fault["kind"] == "missing"]
+    assert "3, 4" in missing["text"]
+    assert job["stragglers"][0]["rank"] == 7 and len(job["ranks"]) == 18
+
+
+def test_a_rank_that_died_is_told(ranks, tmp_path):
+    folder = Job(ranks=4, steps=8).write(tmp_path)
+    path = folder / "trace-2.json"
+    trace = json.loads(path.read_text())
+    end = max(event["ts"] for event in trace["traceEvents"] if event["name"] == "ProfilerStep#4")
+    trace["traceEvents"] = [event for event in trace["traceEvents"] if event["ts"] < end]
+    path.write_text(json.dumps(trace))
+    assert ("ended_early", 2) in faults(ranks(folder))
+
+
+def test_a_clock_that_jumps_is_told(ranks, tmp_path):
+    folder = Job(ranks=4, steps=8).write(tmp_path)
+    path = folder / "trace-1.json"
+    trace = json.loads(path.read_text())
+    middle = max(event["ts"] for event in trace["traceEvents"] if event["name"] == "ProfilerStep#4")
+    for event in trace["traceEvents"]:
+        event["ts"] += 2e6 if event["ts"] >= middle else 0.0
+    path.write_text(json.dumps(trace))
+    job = ranks(folder)
+    assert ("clock_jump", 1) in faults(job)
+    assert len(job["ranks"][1]["clock"]) == 2
+
+
+def test_compressed_traces_in_folders_below_are_read(ranks, tmp_path):
+    (tmp_path / "node1").mkdir()
+    Job(ranks=2, steps=3).write(tmp_path / "node1", suffix=".json.gz")
+    assert [rank["rank"] for rank in ranks(tmp_path)["ranks"]] == [0, 1]
+
+
+def test_files_that_do_not_tell_their_rank_are_numbered(ranks, tmp_path):
+    folder = Job(ranks=2, steps=3).write(tmp_path)
+    for path in folder.glob("*.json"):
+        trace = json.loads(path.read_text())
+        del trace["distributedInfo"]
+        path.write_text(json.dumps(trace))
+    job = ranks(folder)
+    assert faults(job) == {("no_rank", 0), ("no_rank", 1)}
+
+
+def test_the_rank_may_be_in_the_name_of_the_file(ranks, tmp_path):
+    folder = Job(ranks=2, steps=3).write(tmp_path)
+    for rank in range(2):
+        trace = json.loads((folder / f"trace-{rank}.json").read_text())
+        del trace["distributedInfo"]
+        (folder / f"trace-{rank}.json").unlink()
+        (folder / f"run.rank{1 - rank}.json").write_text(json.dumps(trace))
+    job = ranks(folder)
+    assert job["faults"] == [] and job["ranks"][0]["file"].endswith("run.rank0.json")
+
+
+def test_summaries_give_the_same_answer_as_the_recordings(ranks, tmp_path):
+    folder = tmp_path / "job"
+    folder.mkdir()
+    Job(ranks=6, steps=6, slow=4).write(folder)
+    whole = ranks(folder)
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    files = sorted(folder.iterdir())
+    for place, half in enumerate((files[:3], files[3:])):
+        ranks(*half, "--summaries", parts / f"part{place}.mtsum", status=1)  # half of the ranks is missing
+    assert ranks(parts) == whole
+
+
+def test_the_text_names_the_slow_rank_and_its_op(program, tmp_path):
+    Job(ranks=3, steps=6, slow=1).write(tmp_path)
+    done = subprocess.run([program("mtprof"), "ranks", tmp_path], capture_output=True, text=True, check=True)
+    assert "Others wait for rank 1" in done.stdout and "aten::slow" in done.stdout
+
+
+def test_a_folder_without_recordings_is_explained(program, tmp_path):
+    done = subprocess.run([program("mtprof"), "ranks", tmp_path], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "no .mtrec" in done.stderr
+    done = subprocess.run([program("mtprof"), "ranks", tmp_path / "none"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "none" in done.stderr
+
+
+@pytest.fixture
+def gloo_job(tmp_path, bridged_torch):
+    """Runs a job of several processes and gives the folder with their recordings."""
+
+    def run(world_size, **settings):
+        everything = {"parallel": "ddp", "suffix": ".mtrec", "steps": 8, "slow_rank": 1, "slow_seconds": SLOW, "slow_in": "op", **settings}
+        command = [sys.executable, Path(__file__).with_name("run_rank.py")]
+        processes = [
+            subprocess.Popen([*command, str(rank), str(world_size), tmp_path, json.dumps(everything)], stderr=subprocess.PIPE, text=True)
+            for rank in range(world_size)
+        ]
+        for process in processes:
+            _, errors = process.communicate(timeout=240)
+            assert process.returncode == 0, errors
+        return tmp_path
+
+    return run
+
+
+def assert_found(job, rank, seconds, work):
+    worst = job["stragglers"][0]
+    assert worst["rank"] == rank
+    assert worst["seconds_lost"] == pytest.approx(seconds, rel=0.1)
+    assert worst["ops"][0]["name"] == work
+    assert worst["ops"][0]["seconds_lost"] == pytest.approx(seconds, rel=0.1)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(("world_size", "suffix"), [(2, ".mtrec"), (4, ".mtrec"), (2, ".json")])
+def test_a_slow_op_of_a_ddp_job_is_found(ranks, gloo_job, world_size, suffix):
+    job = ranks(gloo_job(world_size, slow_rank=world_size - 1, suffix=suffix))
+    assert_found(job, world_size - 1, 8 * SLOW, "ranks_test::slow")
+
+
+@pytest.mark.torch
+def test_a_slow_op_of_an_fsdp_job_is_found(ranks, gloo_job):
+    assert_found(ranks(gloo_job(2, parallel="fsdp")), 1, 8 * SLOW, "ranks_test::slow")
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(("slow_in", "work"), [("scope", "augment"), ("python", "Python (outside of ops and scopes)")])
+def test_time_lost_outside_of_ops_is_found(ranks, gloo_job, slow_in, work):
+    assert_found(ranks(gloo_job(2, slow_in=slow_in)), 1, 8 * SLOW, work)
