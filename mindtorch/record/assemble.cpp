@@ -102,7 +102,8 @@ void add_log_losses(const SealedLog& log, trace::Recording& out) {
 void add_clock_and_steps(const SessionCore& core, TickMapping& mapping, std::uint64_t stop_ticks, trace::Recording& out) {
   const std::vector<ClockSample> samples = core.clock_samples();
   out.clock.base_unix_ns = samples.front().unix_ns;
-  out.clock.start_ns = 0;
+  // keep_last: what is older than the window was not kept.
+  out.clock.start_ns = core.window_start() == 0 ? 0 : mapping.to_ns(core.window_start());
   out.clock.end_ns = mapping.to_ns(stop_ticks);
   out.clock.domains.push_back({std::string(core.clock.name()), 1e9 / mapping.ns_per_tick(), mapping.error_bound_ns(), samples.size()});
   // keep_last: steps before the window have lost their events, so their marks would show empty steps.

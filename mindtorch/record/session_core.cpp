@@ -1,18 +1,23 @@
 // The state that a running session and the logs share.
 #include "mindtorch/record/session_core.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "mindtorch/base/error.h"
 #include "mindtorch/record/foreign_lock.h"
 
 namespace mindtorch::record {
 namespace {
 
+constexpr std::size_t kMostSamples = 8192;
 constexpr std::int64_t kSmallestBudget = 16 * static_cast<std::int64_t>(kBlockBytes);
 
 Budget checked(Budget budget) {
   if (budget.bytes < kSmallestBudget)
     throw_error<InvalidArgument>("record.prepare", "the byte budget must be at least {}, got {}", kSmallestBudget, budget.bytes);
   if (budget.keep_steps < 0) throw_error<InvalidArgument>("record.prepare", "keep_steps must not be negative, got {}", budget.keep_steps);
+  if (budget.keep_ns < 0) throw_error<InvalidArgument>("record.prepare", "keep_ns must not be negative, got {}", budget.keep_ns);
   if (budget.policy == Budget::Policy::kSpill && budget.spill_path.empty())
     throw_error<InvalidArgument>("record.prepare", "the policy spill needs a spill_path");
   return budget;
@@ -23,6 +28,7 @@ Budget checked(Budget budget) {
 SessionCore::SessionCore(const SessionOptions& options, std::uint32_t generation_number)
     : budget(checked(options.budget)), clock(options.clock ? *options.clock : system_clock()), generation(generation_number) {
   ticks_per_second_ = static_cast<std::uint64_t>(1e9 / clock.ns_per_tick());
+  keep_ticks_ = static_cast<std::uint64_t>(static_cast<double>(budget.keep_ns) / clock.ns_per_tick());
 }
 
 void* SessionCore::take_block(std::vector<void*>& spare) noexcept {
@@ -54,11 +60,24 @@ void SessionCore::mark_step(std::uint64_t ticks, std::int64_t step) {
   if (!steps_.empty() && step <= steps_.back().step)
     throw_error<InvalidArgument>("record.mark_step", "steps must increase, got {} after {}", step, steps_.back().step);
   steps_.push_back({ticks, step});
-  // The running step and `keep_steps` whole ones before it.
-  const auto kept = static_cast<std::size_t>(budget.keep_steps) + 1;
-  if (budget.keep_steps == 0 || steps_.size() <= kept) return;
-  window_start_.store(steps_[steps_.size() - kept].ticks, std::memory_order_relaxed);
-  if (steps_.size() >= 2 * kept) steps_.erase(steps_.begin(), steps_.end() - static_cast<std::ptrdiff_t>(kept));
+  move_window();
+}
+
+void SessionCore::move_window() {
+  std::size_t first = 0;
+  if (budget.keep_steps > 0) {
+    // The running step and `keep_steps` whole ones before it.
+    const auto kept = static_cast<std::size_t>(budget.keep_steps) + 1;
+    first = steps_.size() - std::min(steps_.size(), kept);
+  } else if (keep_ticks_ > 0) {
+    // The step that was running at that time is kept whole.
+    const std::uint64_t now = steps_.back().ticks, oldest = now - std::min(now, keep_ticks_);
+    const auto after = std::ranges::upper_bound(steps_, oldest, {}, &TickStep::ticks);
+    first = static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, after - steps_.begin() - 1));
+  }
+  if (first == 0) return;
+  window_start_.store(steps_[first].ticks, std::memory_order_relaxed);
+  if (2 * first >= steps_.size()) steps_.erase(steps_.begin(), steps_.begin() + static_cast<std::ptrdiff_t>(first));
 }
 
 std::vector<TickStep> SessionCore::steps() const {
@@ -71,6 +90,17 @@ void SessionCore::sample_clock() {
   next_sample_ticks_.store(sample.ticks + ticks_per_second_, std::memory_order_relaxed);
   std::lock_guard lock(mutex_);
   samples_.push_back(sample);
+  if (budget.policy == Budget::Policy::kKeepLast && samples_.size() >= kMostSamples) thin_samples();
+}
+
+// A ring may be filled for weeks. Events of the last hour are mapped by samples of every second, as always; older samples only tell how far
+// the session's start is away.
+void SessionCore::thin_samples() {
+  std::vector<ClockSample> kept;
+  for (std::size_t i = 0; i < samples_.size(); ++i) {
+    if (i % 2 == 0 || i + kMostSamples / 2 >= samples_.size()) kept.push_back(samples_[i]);
+  }
+  samples_ = std::move(kept);
 }
 
 void SessionCore::sample_clock_sometimes() {

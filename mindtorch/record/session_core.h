@@ -43,7 +43,7 @@ class SessionCore {
 
   void mark_step(std::uint64_t ticks, std::int64_t step);
   std::vector<TickStep> steps() const;
-  // Events that started earlier are no longer needed (keep_last by steps); 0: all events are needed.
+  // Events that started earlier are no longer needed (keep_last by steps or time); 0: all events are needed.
   std::uint64_t window_start() const noexcept { return window_start_.load(std::memory_order_relaxed); }
 
   // Clock samples: at start, about every second while segments fill, at stop.
@@ -58,6 +58,10 @@ class SessionCore {
   std::atomic<std::uint64_t> refused_at_thread_exit{0};
 
  private:
+  // keep_last: moves the start of the window to the oldest step that is kept. Call it with the lock held.
+  void move_window();
+  void thin_samples();
+
   mutable std::mutex mutex_;
   std::vector<TickStep> steps_;
   std::vector<ClockSample> samples_;
@@ -65,6 +69,7 @@ class SessionCore {
   std::atomic<std::uint64_t> window_start_{0};
   std::atomic<std::uint64_t> next_sample_ticks_{0};
   std::uint64_t ticks_per_second_ = 0;
+  std::uint64_t keep_ticks_ = 0;  // Budget::keep_ns
 };
 
 }  // namespace mindtorch::record

@@ -177,6 +177,41 @@ TEST_F(BudgetTest, KeepLastForgetsTheMarksOfStepsThatAreGone) {
   EXPECT_EQ(core.window_start(), 4960u) << "the running step and three before it";
 }
 
+TEST_F(BudgetTest, KeepLastByTimeKeepsTheStepsOfThatTimeWhole) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  auto session = started({.budget = {.policy = Budget::Policy::kKeepLast, .bytes = 64 * kMegabyte, .keep_ns = 10 * kSecond}});
+  for (int step = 0; step < 100; ++step) {
+    session->mark_step(step);
+    for (int i = 0; i < 1000; ++i) scope("x", 1);
+    clock_.advance(static_cast<std::uint64_t>(3 * kSecond));
+  }
+  const trace::Recording recording = stopped(*session);
+  ASSERT_FALSE(recording.steps.empty());
+  // At the last mark, the tenth second before it lay in the fourth step before.
+  EXPECT_EQ(recording.steps.front().step, 95);
+  EXPECT_EQ(recording.steps.front().time_ns, recording.clock.start_ns);
+  EXPECT_EQ(recording.events.size(), 5000u);
+  EXPECT_EQ(lost(recording, LossReason::kOverwritten), 95'000u);
+}
+
+// The clock is fed: a day passes at full speed.
+TEST_F(BudgetTest, ARingThatIsFilledForADayTakesNoMoreMemoryThanForAMinute) {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  auto session = started({.budget = {.policy = Budget::Policy::kKeepLast, .bytes = 64 * kMegabyte, .keep_ns = 60 * kSecond}});
+  std::int64_t after_an_hour = 0;
+  for (int step = 0; step < 24 * 3600; ++step) {
+    session->mark_step(step);
+    for (int i = 0; i < 30; ++i) scope("x", 1);
+    clock_.advance(kSecond);
+    if (step == 3600) after_an_hour = session->bytes_in_use();
+  }
+  EXPECT_EQ(session->bytes_in_use(), after_an_hour);
+  const trace::Recording recording = stopped(*session);
+  EXPECT_EQ(recording.steps.size(), 61u);
+  EXPECT_EQ(recording.events.size(), 61u * 30);
+  EXPECT_LT(recording.clock.domains.at(0).samples, 8193u);
+}
+
 TEST_F(BudgetTest, KeepLastWithoutStepsKeepsTheLastBytes) {
   auto session = started({.budget = {.policy = Budget::Policy::kKeepLast, .bytes = kMegabyte}});
   constexpr int kEvents = 200'000;
@@ -205,6 +240,8 @@ TEST_F(BudgetTest, BadBudgetsAreRefusedWithTheValueAndTheProcessStaysFree) {
   EXPECT_THAT([&] { started({.budget = {.bytes = 100}}); }, ThrowsMessage<InvalidArgument>(HasSubstr("must be at least 1048576, got 100")));
   EXPECT_THAT([&] { started({.budget = {.policy = Budget::Policy::kKeepLast, .keep_steps = -1}}); },
               ThrowsMessage<InvalidArgument>(HasSubstr("got -1")));
+  EXPECT_THAT([&] { started({.budget = {.policy = Budget::Policy::kKeepLast, .keep_ns = -2}}); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("got -2")));
   EXPECT_THAT([&] { started({.budget = {.policy = Budget::Policy::kSpill}}); }, ThrowsMessage<InvalidArgument>(HasSubstr("spill_path")));
   EXPECT_NO_THROW(started()->stop());
 }

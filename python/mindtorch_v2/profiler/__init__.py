@@ -10,6 +10,8 @@ from mindtorch_v2.profiler._event_list import EventList
 from mindtorch_v2.profiler._execution_trace import ExecutionTraceObserver
 from mindtorch_v2.profiler._hosts import status
 from mindtorch_v2.profiler._kineto_profile import _KinetoProfile as _KinetoProfile
+from mindtorch_v2.profiler._monitor import Monitor, monitor
+from mindtorch_v2.profiler._monitor_handlers import opentelemetry_handler, prometheus_handler, tensorboard_handler
 from mindtorch_v2.profiler._step_tracker import KinetoStepTracker
 from mindtorch_v2.profiler.profiler import (
     profile,
@@ -24,6 +26,7 @@ __all__ = [
     "EventList",
     "ExecutionTraceObserver",
     "KinetoStepTracker",
+    "Monitor",
     "ProfilerAction",
     "ProfilerActivity",
     "RecordScope",
@@ -32,11 +35,15 @@ __all__ = [
     "is_profiler_enabled",
     "itt",
     "kineto_available",
+    "monitor",
+    "opentelemetry_handler",
     "profile",
+    "prometheus_handler",
     "record_function",
     "schedule",
     "status",
     "supported_activities",
+    "tensorboard_handler",
     "tensorboard_trace_handler",
 ]
 

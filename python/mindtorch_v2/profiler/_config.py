@@ -38,6 +38,7 @@ class _ExperimentalConfig:
     _: KW_ONLY
     budget_bytes: int | None = None  # how much memory events may take; None: 4 GiB
     keep_last_steps: int | None = None  # keep only so many of the last steps; 0: as much of the end as the budget holds
+    keep_last_seconds: float | None = None  # keep only the steps of so many last seconds
     spill_path: str | None = None  # write events to this file while recording goes on
     cuda_graphs: str = "nodes"  # an event for each kernel of a replay; "whole": one for each replay, at almost no cost
     device_stop_deadline_s: float = 10.0  # how long stopping may wait for work that is still running on a device

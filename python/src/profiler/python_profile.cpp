@@ -46,6 +46,10 @@ void read_budget(nb::handle config, record::Budget& budget) {
     budget.policy = record::Budget::Policy::kKeepLast;
     budget.keep_steps = nb::cast<std::int64_t>(steps);
   }
+  if (const nb::object seconds = config.attr("keep_last_seconds"); !seconds.is_none()) {
+    budget.policy = record::Budget::Policy::kKeepLast;
+    budget.keep_ns = static_cast<std::int64_t>(1e9 * nb::cast<double>(seconds));
+  }
   if (const nb::object path = config.attr("spill_path"); !path.is_none()) {
     budget.policy = record::Budget::Policy::kSpill;
     budget.spill_path = nb::cast<std::string>(path);
