@@ -13,11 +13,11 @@ namespace mindtorch::mtprof {
 
 void add_max_memory(CLI::App& command, std::uint64_t& max_memory) {
   command
-      .add_option("--max-memory", max_memory,
-                  fmt::format("Most memory that reading a file may take, such as 4GB; by default {} MiB and {} times the size of the file, "
-                              "{} times that of a .gz file, or {} times that of a recording",
-                              ingest::kSpareMemory >> 20, ingest::kMemoryPerPlainByte, ingest::kMemoryPerGzipByte,
-                              ingest::kMemoryPerRecordingByte))
+      .add_option(
+          "--max-memory", max_memory,
+          fmt::format("Most memory that reading a file may take, such as 4GB; by default {} MiB and {} times the size of the file, "
+                      "{} times that of a .gz file, or {} times that of a recording",
+                      ingest::kSpareMemory >> 20, ingest::kMemoryPerPlainByte, ingest::kMemoryPerGzipByte, ingest::kMemoryPerRecordingByte))
       ->transform(CLI::AsSizeValue(false));
 }
 

@@ -5,6 +5,6 @@
 // Only a program is replaced by Python: run_program(), which tests call, never starts another program.
 int main(int argc, char** argv) {
   using namespace mindtorch::mtprof;
-  if (argc > 1 && is_written_in_python(argv[1])) return hand_over_to_python(argc, argv);
+  if (is_written_in_python(argc, argv)) return hand_over_to_python(argc, argv);
   return run_program(argc, argv);
 }

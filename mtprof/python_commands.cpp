@@ -1,10 +1,11 @@
-// mtprof run and mtprof query: hand over to Python, where they are written (python/mindtorch_v2/profiler/_run.py and _query.py).
+// mtprof run, query, trigger and live: hand over to Python, where they are written (python/mindtorch_v2/profiler/_run.py, ...).
 #include "mtprof/python_commands.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -56,12 +57,20 @@ int hand_over_to_python(int argc, const char* const* argv) {
   return 1;
 }
 
-bool is_written_in_python(std::string_view command) { return command == "run" || command == "query"; }
+bool is_written_in_python(int argc, const char* const* argv) {
+  const std::vector<std::string_view> arguments(argv + std::min(argc, 1), argv + argc);
+  const std::string_view command = arguments.empty() ? "" : arguments.front();
+  if (command == "run" || command == "query" || command == "trigger" || command == "live") return true;
+  // Only the way to Dask is.
+  return command == "ranks" && std::ranges::any_of(arguments, [](std::string_view text) { return text.starts_with("--scheduler"); });
+}
 
 void add_python_commands(CLI::App& program) {
   // main() has handed them over to Python before the program parses anything, so these only describe them.
   program.add_subcommand("run", "Profiles a Python program without any change of its code: mtprof run train.py; mtprof run --help");
   program.add_subcommand("query", "Asks a recording or a trace in SQL, with DuckDB: mtprof query FILE \"select ...\"");
+  program.add_subcommand("trigger", "Asks the monitor of a running process to write what just happened: mtprof trigger PID");
+  program.add_subcommand("live", "Shows what a process with a monitor does: mtprof live PID");
 }
 
 }  // namespace mindtorch::mtprof

@@ -7,7 +7,8 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-_IN_PYTHON = {"run": "_run", "query": "_query"}  # commands, and the modules of mindtorch_v2.profiler that hold them
+# Commands, and the modules of mindtorch_v2.profiler that hold them.
+_IN_PYTHON = {"run": "_run", "query": "_query", "trigger": "_trigger", "live": "_live"}
 
 
 def find_program() -> Path | None:
@@ -23,6 +24,8 @@ def main(argv: list[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     if argv[:1] and argv[0] in _IN_PYTHON:
         return import_module(f"mindtorch_v2.profiler.{_IN_PYTHON[argv[0]]}").main(argv[1:])
+    if argv[:1] == ["ranks"] and any(argument.split("=")[0] == "--scheduler" for argument in argv):
+        return import_module("mindtorch_v2.fleet._command").main(argv[1:])
     program = find_program()
     if program is None:
         print("mtprof: the native program is missing: this package was built without its tools (MINDTORCH_BUILD_TOOLS)", file=sys.stderr)

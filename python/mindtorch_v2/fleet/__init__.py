@@ -1,0 +1,5 @@
+"""The ranks of a job, from Python: what `mtprof ranks` answers, on one machine or on a Dask cluster."""
+
+from mindtorch_v2.fleet._job import Job, analyze
+
+__all__ = ["Job", "analyze"]

@@ -1,0 +1,76 @@
+"""The ranks of a job from Python, on this machine and on a Dask cluster."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from job_traces import Job
+from mindtorch_v2 import fleet
+
+
+@pytest.fixture
+def folder(tmp_path):
+    job = tmp_path / "job"
+    job.mkdir()
+    return Job(ranks=12, steps=6, slow=5).write(job)
+
+
+def test_a_job_has_the_answers_as_attributes(folder):
+    job = fleet.analyze(folder)
+    assert job.stragglers[0]["rank"] == 5 and len(job.ranks) == 12
+    assert "others wait for rank 5" in repr(job)
+    with pytest.raises(AttributeError, match="no 'bandwidth'"):
+        _ = job.bandwidth
+
+
+def test_files_may_be_named_one_by_one(folder):
+    files = sorted(folder.iterdir())[:3]
+    assert len(fleet.analyze(files).ranks) == 3
+
+
+def test_a_folder_that_is_missing_is_told(tmp_path):
+    with pytest.raises(RuntimeError, match="none"):
+        fleet.analyze(tmp_path / "none")
+
+
+@pytest.fixture
+def cluster():
+    """The address of a Dask scheduler with two workers, which are processes of their own."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as local:
+        yield local
+
+
+def test_a_cluster_gives_the_same_answer(folder, cluster):
+    (folder / "trace-3.json").write_text("no trace")
+    alone, together = fleet.analyze(folder), fleet.analyze(folder, scheduler=cluster.scheduler_address)
+    assert together.answer == alone.answer
+
+
+def test_a_worker_that_is_killed_does_not_change_the_answer(folder, cluster, tmp_path):
+    """The first task that runs kills its worker; the scheduler gives its tasks to the other one."""
+    from distributed import Client
+    from mindtorch_v2.fleet import _native
+
+    def dying(files, flag):
+        try:
+            os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return _native.summarize(files)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with Client(cluster) as client:
+        original = client.map
+        client.map = lambda function, files, **options: original(lambda each: dying(each, str(tmp_path / "killed")), files, **options)
+        together = fleet.analyze(folder, scheduler=client)
+    assert (tmp_path / "killed").exists()
+    assert together.answer == fleet.analyze(folder).answer
+
+
+def test_the_command_line_knows_the_scheduler(folder, cluster, program):
+    environment = {**os.environ, "MINDTORCH_PYTHON": sys.executable}
+    command = [program("mtprof"), "ranks", folder, "--scheduler", cluster.scheduler_address]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert "Others wait for rank 5" in done.stdout
