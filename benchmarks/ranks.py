@@ -97,8 +97,9 @@ def ranks_from_few(few, many, folder):
     for rank in range(many):
         trace = sources[rank % len(sources)]
         trace["distributedInfo"].update(rank=rank, world_size=many)
-        text = json.dumps(trace)
-        (folder / f"rank{rank}.json").write_text(text)
+        for event in trace["traceEvents"]:
+            event["ts"] += 1000.0  # each copy is a millisecond later on its own clock
+        (folder / f"rank{rank}.json").write_text(json.dumps(trace))
 
 
 def how_time_grows(few, folder):

@@ -202,6 +202,49 @@ def test_a_slow_op_of_a_ddp_job_is_found(ranks, gloo_job, world_size, suffix):
     assert_found(job, world_size - 1, 8 * SLOW, "ranks_test::slow")
 
 
+def shifted(trace, seconds):
+    for event in trace["traceEvents"]:
+        if "ts" in event:
+            event["ts"] += seconds * 1e6
+    return trace
+
+
+@pytest.mark.torch
+def test_skew_between_the_clocks_of_real_ranks_is_recovered_within_the_bound(ranks, gloo_job, tmp_path):
+    folder = gloo_job(2, suffix=".json", steps=6, slow_seconds=0.0)
+    before = ranks(folder)["ranks"][1]["clock"][0]
+    second = json.loads((folder / "rank1.json").read_text())
+    for place, seconds in enumerate((0.003, -0.4, 7.0, -130.0, 900.0)):
+        skewed = tmp_path / f"skewed{place}"
+        skewed.mkdir()
+        (skewed / "rank0.json").write_text((folder / "rank0.json").read_text())
+        (skewed / "rank1.json").write_text(json.dumps(shifted(json.loads(json.dumps(second)), seconds), indent=1))
+        (clock,) = ranks(skewed)["ranks"][1]["clock"]
+        assert abs(clock["offset_ns"] - seconds * 1e9) <= clock["error_ns"] + 1000  # files have microseconds; the true skew is zero
+        assert abs(clock["offset_ns"] - before["offset_ns"] - seconds * 1e9) <= 1000
+
+
+@pytest.mark.torch
+@pytest.mark.slow
+def test_a_thousand_ranks_made_of_real_ones_are_answered(ranks, gloo_job, tmp_path):
+    """Copies of four ranks, each on a clock of its own. The copies of the slow rank are the stragglers."""
+    folder = gloo_job(4, suffix=".json", slow_rank=2)
+    sources = [json.loads((folder / f"rank{rank}.json").read_text()) for rank in range(4)]
+    many = tmp_path / "many"
+    many.mkdir()
+    for rank in range(1024):
+        trace = shifted(sources[rank % 4], 0.25)
+        trace["distributedInfo"].update(rank=rank, world_size=1024)
+        (many / f"rank{rank}.json").write_text(json.dumps(trace))
+    job = ranks(many)
+    assert len(job["ranks"]) == 1024 and job["stragglers"][0]["rank"] % 4 == 2
+    assert job["stragglers"][0]["seconds_lost"] == pytest.approx(8 * SLOW, rel=0.1)
+    assert job["stragglers"][0]["ops"][0]["name"] == "ranks_test::slow"
+    for rank in job["ranks"]:
+        (clock,) = rank["clock"]
+        assert abs(clock["offset_ns"] - rank["rank"] // 4 * 0.25e9) <= clock["error_ns"] + 1000
+
+
 @pytest.mark.torch
 def test_a_slow_op_of_an_fsdp_job_is_found(ranks, gloo_job):
     assert_found(ranks(gloo_job(2, parallel="fsdp")), 1, 8 * SLOW, "ranks_test::slow")

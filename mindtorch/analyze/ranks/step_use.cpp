@@ -19,34 +19,36 @@ bool is_loading(const Phases& phases, EventIndex event) { return phases.of(event
 // Only the outermost event of a phase is added: those inside of it add nothing.
 void add_data(const Analysis& analysis, const Phases& phases, Uses& uses) {
   const trace::Recording& recording = analysis.recording();
+  const EventTree& tree = analysis.tree();
   const trace::Track& track = recording.tracks[phases.main_track()];
   for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
-    if (!analysis.tree().is_node(i) || !is_loading(phases, i)) continue;
-    const EventIndex parent = analysis.tree().parent(i);
+    if (!tree.is_node(i) || !is_loading(phases, i)) continue;
+    const EventIndex parent = tree.parent(i);
     if (parent == kNoEvent || !is_loading(phases, parent)) uses.data.add(recording.events.start_ns[i], recording.events.end_ns(i));
   }
 }
 
 void add_host_work(const Analysis& analysis, const Phases& phases, Uses& uses) {
   const trace::Recording& recording = analysis.recording();
+  const EventTree& tree = analysis.tree();
   for (EventIndex i = 0; i < recording.events.size(); ++i) {
     const EventKind kind = recording.events.kind[i];
     const bool is_work = kind == EventKind::kOp || kind == EventKind::kBackward;
-    if (!is_work || !analysis.tree().is_node(i) || phases.of(i) == HostPhase::kCollective || is_loading(phases, i)) continue;
+    if (!is_work || !tree.is_node(i) || phases.of(i) == HostPhase::kCollective || is_loading(phases, i)) continue;
     uses.compute.add(recording.events.start_ns[i], recording.events.end_ns(i));
   }
 }
 
 void add_device_work(const Analysis& analysis, std::span<const FoundCollective> collectives, Uses& uses) {
   const trace::Recording& recording = analysis.recording();
+  const LaunchLinks& launches = analysis.launches();
   std::vector<bool> is_collective(recording.events.size());
   for (const FoundCollective& collective : collectives) is_collective[collective.event] = true;
   for (EventIndex i = 0; i < recording.events.size(); ++i) {
     const EventKind kind = recording.events.kind[i];
     if (!is_device_work(kind)) continue;
     const std::int64_t start = recording.events.start_ns[i];
-    if (const EventIndex launch = analysis.launches().launch_of(i); launch != kNoEvent)
-      uses.launched.add(recording.events.start_ns[launch], start);
+    if (const EventIndex launch = launches.launch_of(i); launch != kNoEvent) uses.launched.add(recording.events.start_ns[launch], start);
     if (!is_collective[i]) (kind == EventKind::kKernel ? uses.compute : uses.copies).add(start, recording.events.end_ns(i));
   }
 }

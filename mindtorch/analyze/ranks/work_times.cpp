@@ -21,7 +21,11 @@ RankWork::Kind work_kind(EventKind kind) {
 class Cutting {
  public:
   Cutting(const Analysis& analysis, const Phases& phases, std::span<const FoundCollective> collectives)
-      : analysis_(analysis), recording_(analysis.recording()), phases_(phases) {
+      : recording_(analysis.recording()),
+        tree_(analysis.tree()),
+        names_(analysis.names()),
+        launches_(analysis.launches()),
+        phases_(phases) {
     Intervals in_flight;
     is_collective_.resize(recording_.events.size());
     for (const FoundCollective& collective : collectives) {
@@ -46,7 +50,7 @@ class Cutting {
 
   bool is_cut(EventIndex event) const {
     const bool is_async = (recording_.events.flags[event] & trace::kAsync) != 0;
-    return analysis_.tree().is_node(event) && !is_async && !is_collective_[event];
+    return tree_.is_node(event) && !is_async && !is_collective_[event];
   }
 
   // From here on, `until` is where the last piece ended.
@@ -99,7 +103,7 @@ class Cutting {
   void add_stream(const trace::Track& track) {
     for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
       if (!is_device_work(recording_.events.kind[i]) || is_collective_[i]) continue;
-      const EventIndex launch = analysis_.launches().launch_of(i);
+      const EventIndex launch = launches_.launch_of(i);
       const std::int64_t time = launch == kNoEvent ? recording_.events.start_ns[i] : recording_.events.start_ns[launch];
       add(time, row_of(i), recording_.events.duration_ns[i]);
     }
@@ -112,8 +116,8 @@ class Cutting {
 
   std::size_t row_of(EventIndex event) {
     const RankWork::Kind kind = work_kind(recording_.events.kind[event]);
-    const EventNames::Key key = analysis_.names().key(recording_.events.name[event]);
-    return row(static_cast<std::uint64_t>(kind) << 32 | key, kind, analysis_.names().text(key));
+    const EventNames::Key key = names_.key(recording_.events.name[event]);
+    return row(static_cast<std::uint64_t>(kind) << 32 | key, kind, names_.text(key));
   }
   std::size_t python_row() { return row(std::uint64_t{0xFF} << 32, RankWork::Kind::kPython, kPythonWork); }
 
@@ -123,8 +127,11 @@ class Cutting {
     return at->second;
   }
 
-  const Analysis& analysis_;
+  // Each part of an analysis is looked up once: asking for it in a loop costs as much as the loop.
   const trace::Recording& recording_;
+  const EventTree& tree_;
+  const EventNames& names_;
+  const LaunchLinks& launches_;
   const Phases& phases_;
   Intervals in_flight_;
   std::vector<bool> is_collective_;
