@@ -35,6 +35,23 @@ def test_a_folder_that_is_missing_is_told(tmp_path):
         fleet.analyze(tmp_path / "none")
 
 
+def test_a_parquet_dataset_has_the_events_of_all_ranks_on_one_clock(tmp_path):
+    pyarrow_dataset = pytest.importorskip("pyarrow.dataset")
+    traces = tmp_path / "traces"
+    traces.mkdir()
+    Job(ranks=3, steps=4, offsets_us={1: 5e6, 2: -40e6}).write(traces)
+    assert fleet.write_parquet(traces, tmp_path / "dataset", job="nightly") == [0, 1, 2]
+    assert (tmp_path / "dataset" / "job=nightly" / "rank=1" / "step=2").is_dir()
+    rows = pyarrow_dataset.dataset(tmp_path / "dataset", partitioning="hive").to_table().to_pylist()
+    assert len(rows) == 3 * 4 * 22  # 20 ops, the collective and the step
+    assert {(row["job"], row["rank"], row["step"]) for row in rows} == {("nightly", rank, step) for rank in range(3) for step in range(4)}
+    ends = {}
+    for row in rows:
+        if row["name"] == "gloo:all_reduce":
+            ends.setdefault(row["step"], []).append(row["start_ns"] + row["duration_ns"])
+    assert all(max(times) - min(times) < 1e6 for times in ends.values())
+
+
 @pytest.fixture
 def cluster():
     """The address of a Dask scheduler with two workers, which are processes of their own."""

@@ -33,6 +33,8 @@ def screen(status: dict) -> str:
         f"recorded  {share('recorded_steps_share')} of the steps",
         f"files     {metrics['files_written']}" + (f", last {status['files'][-1]}" if status["files"] else ""),
     ]
+    for op in status["work"]["top_ops"]:
+        lines.append(f"  {time_text(op['seconds'] * 1e9):>9} in {op['calls']:.4g} calls per step  {op['name'][:80]}")
     return "\n".join(lines)
 
 
@@ -40,11 +42,12 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser("mtprof live", description="Shows what a process with a monitor does.")
     parser.add_argument("pid", type=int, metavar="PID")
     parser.add_argument("--every", type=float, default=1.0, metavar="SECONDS", help="between two views; default 1")
+    parser.add_argument("--refresh", action="store_true", help="look at new steps for each view; what was kept before is dropped")
     parser.add_argument("--once", action="store_true", help="one view, then end")
     arguments = parser.parse_args(argv)
     try:
         while True:
-            text = screen(ask(arguments.pid, {"command": "status"}))
+            text = screen(ask(arguments.pid, {"command": "refresh" if arguments.refresh else "status"}))
             is_terminal = sys.stdout.isatty() and not arguments.once
             print(("\x1b[H\x1b[2J" if is_terminal else "") + text, flush=True)
             if arguments.once:

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 import traceback
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from mindtorch_v2.profiler._enums import ProfilerAction
 from mindtorch_v2.profiler._monitor_cost import CostBound
 from mindtorch_v2.profiler._monitor_socket import ControlSocket
 from mindtorch_v2.profiler._monitor_steps import StepTimes
+from mindtorch_v2.profiler._monitor_work import Work, work_of
 from mindtorch_v2.profiler._warnings import warn
 from mindtorch_v2.profiler.profiler import profile
 
@@ -74,6 +75,7 @@ class Request:
     output: str | None = None
     stacks: dict | None = None
     due_step: int = 0
+    writes: bool = True  # False: the recording is only looked at
     done: threading.Event = field(default_factory=threading.Event)
     file: str | None = None
     error: str | None = None
@@ -127,6 +129,7 @@ class Monitor:
         self._is_hung = False
         self._files: list[str] = []
         self._lost = 0
+        self._work = Work()
         self._restore: list[Callable[[], Any]] = []
 
     # --- The life of a monitor ---
@@ -229,6 +232,8 @@ class Monitor:
             "step_seconds_median": median,
             "steps_per_second": 1 / median if median else None,
             "ops_per_second": self.cost.events_per_step / median if median and self.cost.events_per_step else None,
+            "device_busy_share": self._work.device_busy_share,
+            "collective_seconds": self._work.collective_seconds,
             "resident_bytes": _resident_bytes(),
             "monitor_cost_share": self.cost.share(median),
             "monitor_cost_limit": self.cost.limit,
@@ -303,11 +308,14 @@ class Monitor:
         if kept > 0:
             self.cost.learn(old.overhead().events, kept)
             self._bound_cost()
+            self._work = work_of(old, kept / self.cost.every, self.times.median)
         return old
 
     def _write(self, request: Request) -> None:
         at_step = self._step
         recording = self._rotate()
+        if not request.writes:
+            return
         about = {"reason": request.reason, "detail": request.detail, "step": at_step, "metrics": self.metrics()}
         if request.stacks:
             about["stacks"] = request.stacks
@@ -339,8 +347,12 @@ class Monitor:
 
     def _answer(self, request: dict) -> dict:
         command = request.get("command")
-        if command == "status":
-            return {"pid": os.getpid(), "metrics": self.metrics(), "files": self._files[-10:]}
+        if command == "refresh":
+            refreshed = Request("refresh", due_step=self._step, writes=False)
+            self._requests.put(refreshed)
+            refreshed.done.wait(50)
+        if command in ("status", "refresh"):
+            return {"pid": os.getpid(), "metrics": self.metrics(), "files": self._files[-10:], "work": asdict(self._work)}
         if command == "trigger":
             asked = self.trigger("trigger", steps=int(request.get("steps", 0)), output=request.get("output"))
             if not asked.done.wait(float(request.get("timeout", 50))):
@@ -348,7 +360,7 @@ class Monitor:
             return (
                 {"error": asked.error} if asked.error else {"pid": os.getpid(), "file": os.path.abspath(asked.file) if asked.file else None}
             )
-        raise ValueError(f"the commands are 'status' and 'trigger', got {command!r}")
+        raise ValueError(f"the commands are 'status', 'refresh' and 'trigger', got {command!r}")
 
 
 def _resident_bytes() -> int | None:

@@ -16,6 +16,8 @@ _HELP = {
     "step_seconds_median": ("gauge", "Median time of the last 256 steps."),
     "steps_per_second": ("gauge", "Steps per second, by the median."),
     "ops_per_second": ("gauge", "Recorded events per second."),
+    "device_busy_share": ("gauge", "Share of the time in which devices work."),
+    "collective_seconds": ("gauge", "Time in collectives per step."),
     "resident_bytes": ("gauge", "Memory of the process."),
     "monitor_cost_share": ("gauge", "Share of the time that the monitor takes."),
     "monitor_cost_limit": ("gauge", "Share of the time that the monitor may take."),

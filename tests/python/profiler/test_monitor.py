@@ -54,7 +54,7 @@ def finished(request):
 
 
 def test_a_call_writes_the_last_steps(info, program, tmp_path):
-    with monitor(keep_last=5, folder=tmp_path, max_cost=1.0) as mon:
+    with monitor(keep_last=5, folder=tmp_path, slow_steps=False, max_cost=1.0) as mon:
         train(mon, 4)
         finished(mon.trigger())  # the monitor has learnt by now how many events a step has
         train(mon, 50)
@@ -67,7 +67,7 @@ def test_a_call_writes_the_last_steps(info, program, tmp_path):
 
 
 def test_a_window_may_be_a_time(info, tmp_path):
-    with monitor(keep_last="1h", folder=tmp_path, max_cost=1.0) as mon:
+    with monitor(keep_last="1h", folder=tmp_path, slow_steps=False, max_cost=1.0) as mon:
         train(mon, 4)
         finished(mon.trigger())
         train(mon, 20)
@@ -76,7 +76,7 @@ def test_a_window_may_be_a_time(info, tmp_path):
 
 
 def test_more_steps_may_be_waited_for(info, tmp_path):
-    with monitor(keep_last=100, folder=tmp_path, max_cost=1.0) as mon:
+    with monitor(keep_last=100, folder=tmp_path, slow_steps=False, max_cost=1.0) as mon:
         train(mon, 3)
         request = mon.trigger(steps=10)
         train(mon, 9)
@@ -92,7 +92,7 @@ def test_the_program_goes_on_while_a_file_is_written(tmp_path):
         writing.set()
         assert may_end.wait(PATIENCE)
 
-    with monitor(keep_last=10, folder=tmp_path, max_cost=1.0, on_trace_ready=slow_disk) as mon:
+    with monitor(keep_last=10, folder=tmp_path, slow_steps=False, max_cost=1.0, on_trace_ready=slow_disk) as mon:
         train(mon, 5)
         request = mon.trigger()
         assert writing.wait(PATIENCE)
@@ -103,7 +103,7 @@ def test_the_program_goes_on_while_a_file_is_written(tmp_path):
 
 
 def test_a_file_that_cannot_be_written_is_told_and_recording_goes_on(tmp_path):
-    with monitor(keep_last=10, folder=tmp_path, max_cost=1.0) as mon:
+    with monitor(keep_last=10, folder=tmp_path, slow_steps=False, max_cost=1.0) as mon:
         train(mon, 3)
         with pytest.warns(UserWarning, match="could not write"):
             request = mon.trigger(output=tmp_path / "none" / "x.mtrec")
@@ -114,7 +114,7 @@ def test_a_file_that_cannot_be_written_is_told_and_recording_goes_on(tmp_path):
 
 
 def test_an_exception_writes_what_led_to_it(info, tmp_path):
-    with pytest.raises(ZeroDivisionError), monitor(keep_last=10, folder=tmp_path, max_cost=1.0) as mon:
+    with pytest.raises(ZeroDivisionError), monitor(keep_last=10, folder=tmp_path, slow_steps=False, max_cost=1.0) as mon:
         train(mon, 5)
         print(1 / 0)
     (path,) = tmp_path.glob("*exception*.mtrec")
@@ -124,7 +124,7 @@ def test_an_exception_writes_what_led_to_it(info, tmp_path):
 
 def test_a_signal_writes_a_file(info, tmp_path):
     before = signal.getsignal(signal.SIGUSR1)
-    with monitor(keep_last=10, folder=tmp_path, max_cost=1.0, signals=[signal.SIGUSR1]) as mon:
+    with monitor(keep_last=10, folder=tmp_path, slow_steps=False, max_cost=1.0, signals=[signal.SIGUSR1]) as mon:
         train(mon, 5)
         os.kill(os.getpid(), signal.SIGUSR1)
         train(mon, 5)
@@ -141,7 +141,7 @@ def test_a_hang_writes_all_stacks(tmp_path):
         recordings.append(prof)
         found.set()
 
-    with monitor(keep_last=10, folder=tmp_path, max_cost=1.0, hang_after=300, clock=clock, on_trace_ready=keep) as mon:
+    with monitor(keep_last=10, folder=tmp_path, slow_steps=False, max_cost=1.0, hang_after=300, clock=clock, on_trace_ready=keep) as mon:
         train(mon, 3)
         clock.now += 299
         assert not found.is_set()
@@ -166,7 +166,7 @@ def test_a_slow_step_writes_a_file_once(info, tmp_path):
 
 def test_recording_more_than_the_bound_allows_is_thinned_out_and_told(tmp_path):
     clock = Clock()
-    with monitor(keep_last=1000, folder=tmp_path, clock=clock, max_cost=0.01, control=False) as mon:
+    with monitor(keep_last=1000, folder=tmp_path, clock=clock, max_cost=0.01, slow_steps=False, control=False) as mon:
         mon.cost.ns_per_event = 1000.0
         x = torch.ones(4)
 
@@ -188,7 +188,7 @@ def test_recording_more_than_the_bound_allows_is_thinned_out_and_told(tmp_path):
 
 
 def test_only_the_owner_can_use_the_socket(tmp_path):
-    with monitor(keep_last=10, folder=tmp_path, max_cost=1.0) as mon:
+    with monitor(keep_last=10, folder=tmp_path, slow_steps=False, max_cost=1.0) as mon:
         path = socket_path(os.getpid())
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -215,7 +215,7 @@ except PermissionError:
     python = shutil.which("python3", path="/usr/bin:/bin")
     if python is None:
         pytest.skip("there is no Python that another user may run")
-    with monitor(keep_last=10, folder=tmp_path, max_cost=1.0):
+    with monitor(keep_last=10, folder=tmp_path, slow_steps=False, max_cost=1.0):
         path = socket_path(os.getpid())
 
         def as_another_user():
@@ -234,7 +234,7 @@ def test_a_folder_that_others_could_have_made_is_refused(tmp_path):
     folder = socket_path(1).parent
     folder.chmod(0o755)
     with pytest.raises(PermissionError, match="only this user"):
-        monitor(keep_last=10, folder=tmp_path, max_cost=1.0).start()
+        monitor(keep_last=10, folder=tmp_path, slow_steps=False, max_cost=1.0).start()
     folder.chmod(0o700)
 
 
@@ -243,7 +243,7 @@ def test_the_commands_trigger_and_live_reach_a_running_program(program, info, tm
         environment = {**os.environ, "MINDTORCH_PYTHON": sys.executable}
         return subprocess.run([program("mtprof"), *map(str, arguments)], capture_output=True, text=True, check=False, env=environment)
 
-    with monitor(keep_last=10, folder=tmp_path, max_cost=1.0) as mon:
+    with monitor(keep_last=10, folder=tmp_path, slow_steps=False, max_cost=1.0) as mon:
         train(mon, 5)
         done = mtprof("trigger", os.getpid(), "-o", tmp_path / "asked.mtrec")
         assert done.returncode == 0, done.stderr
@@ -252,10 +252,38 @@ def test_the_commands_trigger_and_live_reach_a_running_program(program, info, tm
         train(mon, 5)
         assert mtprof("trigger", "--job", "-o", tmp_path / "all").returncode == 0
         assert (tmp_path / "all" / f"process{os.getpid()}.mtrec").exists()
-        view = mtprof("live", os.getpid(), "--once")
-        assert view.returncode == 0 and "steps     10" in view.stdout
+        train(mon, 5)
+        view = mtprof("live", os.getpid(), "--once", "--refresh")
+        assert view.returncode == 0 and "steps     15" in view.stdout and "in 1 calls per step  aten::mul" in view.stdout
     gone = mtprof("trigger", os.getpid())
     assert gone.returncode == 1 and "no monitor" in gone.stderr
+
+
+KILLED = """
+import sys
+import mindtorch_v2 as torch
+from mindtorch_v2.profiler import monitor
+
+x = torch.ones(4)
+with monitor(keep_last=200, folder=".", slow_steps=False, max_cost=1.0, control=False) as mon:
+    while True:
+        for _ in range(50):
+            x = x * 1.0
+            mon.step()
+        assert mon.trigger(output="kept.mtrec", wait=True).error is None
+        print("written", flush=True)
+"""
+
+
+@pytest.mark.parametrize("files", [1, 2, 5, 9])
+def test_a_process_that_is_killed_while_it_writes_leaves_a_whole_file(program, tmp_path, files):
+    process = subprocess.Popen([sys.executable, "-c", KILLED], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    for _ in range(files):
+        assert process.stdout.readline() == "written\n"
+    process.kill()  # at whatever moment of the next file
+    process.communicate()
+    done = subprocess.run([program("mtprof"), "validate", tmp_path / "kept.mtrec"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_windows_and_sizes_are_texts_or_numbers():
