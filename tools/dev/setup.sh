@@ -7,7 +7,7 @@ BUILD_PACKAGES=("${LIBRARY_PACKAGES[@]}" libgtest-dev libgmock-dev git python3 p
 CLANG_PACKAGES=(clang libclang-rt-14-dev)
 LINT_PACKAGES=(shellcheck)
 BENCH_PACKAGES=(valgrind)
-BROWSER_PACKAGES=(chromium chromium-driver fonts-dejavu-core)
+BROWSER_PACKAGES=(chromium chromium-driver firefox-esr fonts-dejavu-core)
 MINIMUM_CMAKE=3.25
 
 # The command that a package is wanted for, where another installation of it (pip, a newer release) does as well.
