@@ -20,7 +20,7 @@ run_benchmarks() {
 compare_with_torch() {
   local name
   for name in "$@"; do
-    if grep -qs '^ *import torch' "benchmarks/$name.py"; then return 0; fi
+    if grep -qsE '^ *(import torch|from hta)' "benchmarks/$name.py"; then return 0; fi
   done
   return 1
 }
@@ -44,6 +44,6 @@ run_bench() {
   if compare_with_torch "${names[@]}"; then
     need_python torch >&2 || say "PyTorch could not be installed: there will be results without a ratio"
   fi
-  build release benchmarks mindtorch_python >&2
+  build release benchmarks mindtorch_python mtprof >&2
   run_benchmarks "${names[@]}" | "${show[@]}"
 }
