@@ -5,10 +5,13 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <utility>
 
+#include "mindtorch/export/output.h"
 #include "mtprof/commands.h"
 #include "mtprof/diff_output.h"
 #include "mtprof/loading.h"
+#include "mtprof/page.h"
 
 namespace mindtorch::mtprof {
 namespace {
@@ -18,24 +21,47 @@ struct Arguments {
   DiffNames files;
   analyze::StepProfileOptions profile;
   double confidence = 0.99;
+  std::string output;
   int row_limit = 30;
   bool all = false;
   bool json = false;
   bool csv = false;
 };
 
-int run_diff(const Arguments& arguments) {
+struct Compared {
+  analyze::Diff diff;
+  bool is_damaged = false;
+};
+
+Compared compare(const Arguments& arguments) {
+  if (arguments.output.ends_with(".html")) {
+    WrittenPage page = write_page({.input = {arguments.files.after, arguments.max_memory},
+                                   .output = arguments.output,
+                                   .baseline = arguments.files.before,
+                                   .profile = arguments.profile,
+                                   .confidence = arguments.confidence,
+                                   .opens_with_comparison = true});
+    return {std::move(*page.diff), page.is_damaged};
+  }
   const ProfiledRun before = load_profile({arguments.files.before, arguments.max_memory}, arguments.profile);
   const ProfiledRun after = load_profile({arguments.files.after, arguments.max_memory}, arguments.profile);
-  const analyze::Diff diff = analyze::diff_runs(before.profile, after.profile, arguments.confidence);
-  if (arguments.json) {
-    fmt::print("{}", diff_json(diff, arguments.files));
-  } else if (arguments.csv) {
-    fmt::print("{}", diff_csv(diff));
+  return {analyze::diff_runs(before.profile, after.profile, arguments.confidence), before.is_damaged || after.is_damaged};
+}
+
+int run_diff(const Arguments& arguments) {
+  const Compared compared = compare(arguments);
+  const std::string& output = arguments.output;
+  const bool is_json = arguments.json || output.ends_with(".json"), is_csv = arguments.csv || output.ends_with(".csv");
+  const std::string text = is_json  ? diff_json(compared.diff, arguments.files)
+                           : is_csv ? diff_csv(compared.diff)
+                                    : diff_text(compared.diff, arguments.files, arguments.row_limit, arguments.all);
+  if (output.empty() || output.ends_with(".html")) {
+    fmt::print("{}", text);
   } else {
-    fmt::print("{}", diff_text(diff, arguments.files, arguments.row_limit, arguments.all));
+    exporter::write_output(output, text);
   }
-  return before.is_damaged || after.is_damaged ? 1 : 0;
+  if (output.ends_with(".html") && !is_json && !is_csv) fmt::print("{}\n", page_line(output));
+  return compared.is_damaged ? 1 : 0;
 }
 
 }  // namespace
@@ -51,6 +77,7 @@ void add_diff(CLI::App& program, Run& run) {
   command->add_option("--confidence", arguments->confidence, "Probability that equal runs show no change in any row")
       ->check(CLI::Range(0.5, 0.999999))
       ->capture_default_str();
+  command->add_option("-o,--output", arguments->output, "A file: .html for a page, .json, .csv; other suffixes give the text");
   command->add_option("--limit", arguments->row_limit, "Most rows to show; -1 for all")->capture_default_str();
   command->add_flag("--all", arguments->all, "Rows without a change too");
   auto* json = command->add_flag("--json", arguments->json, "Every row as JSON");

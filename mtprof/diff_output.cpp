@@ -19,6 +19,7 @@ using analyze::Diff;
 using analyze::DiffRow;
 using analyze::Shift;
 using analyze::WorkChange;
+using exporter::ColumnType;
 using exporter::Value;
 
 constexpr int kNameWidth = 45;
@@ -67,21 +68,27 @@ Value part(const DiffRow& row) {
 Value text_or_nothing(const std::string& text) { return text.empty() ? Value() : Value(text); }
 
 constexpr auto kColumns = std::to_array<exporter::TabularColumn<DiffRow>>({
-    {"name", [](const DiffRow& r) -> Value { return r.key.name; }},
-    {"change", [](const DiffRow& r) -> Value { return std::string(analyze::work_change_name(r.change)); }},
-    {"name_before", [](const DiffRow& r) { return text_or_nothing(r.other_name); }},
-    {"timeline", [](const DiffRow& r) -> Value { return std::string(trace::device_type_name(r.key.timeline)); }},
-    {"shapes", [](const DiffRow& r) { return text_or_nothing(r.key.shapes); }},
-    {"module", [](const DiffRow& r) { return text_or_nothing(r.key.module); }},
-    {"time_before_ns", part<&DiffRow::time, &Shift::before>},
-    {"time_after_ns", part<&DiffRow::time, &Shift::after>},
-    {"time_change_ns", part<&DiffRow::time, &Shift::change>},
-    {"time_change_low_ns", part<&DiffRow::time, &Shift::low>},
-    {"time_change_high_ns", part<&DiffRow::time, &Shift::high>},
-    {"calls_before", part<&DiffRow::calls, &Shift::before>},
-    {"calls_after", part<&DiffRow::calls, &Shift::after>},
-    {"memory_before", part<&DiffRow::memory, &Shift::before>},
-    {"memory_after", part<&DiffRow::memory, &Shift::after>},
+    {"name", ColumnType::kText, [](const DiffRow& r) -> Value { return r.key.name; }},
+    {"change", ColumnType::kText, [](const DiffRow& r) -> Value { return std::string(analyze::work_change_name(r.change)); }},
+    {"name_before", ColumnType::kText, [](const DiffRow& r) { return text_or_nothing(r.other_name); }},
+    {"timeline", ColumnType::kText, [](const DiffRow& r) -> Value { return std::string(trace::device_type_name(r.key.timeline)); }},
+    {"shapes", ColumnType::kText, [](const DiffRow& r) { return text_or_nothing(r.key.shapes); }},
+    {"module", ColumnType::kText, [](const DiffRow& r) { return text_or_nothing(r.key.module); }},
+    {"time_before_ns", ColumnType::kReal, part<&DiffRow::time, &Shift::before>},
+    {"time_after_ns", ColumnType::kReal, part<&DiffRow::time, &Shift::after>},
+    {"time_change_ns", ColumnType::kReal, part<&DiffRow::time, &Shift::change>},
+    {"time_change_low_ns", ColumnType::kReal, part<&DiffRow::time, &Shift::low>},
+    {"time_change_high_ns", ColumnType::kReal, part<&DiffRow::time, &Shift::high>},
+    {"calls_before", ColumnType::kReal, part<&DiffRow::calls, &Shift::before>},
+    {"calls_after", ColumnType::kReal, part<&DiffRow::calls, &Shift::after>},
+    {"calls_change", ColumnType::kReal, part<&DiffRow::calls, &Shift::change>},
+    {"calls_change_low", ColumnType::kReal, part<&DiffRow::calls, &Shift::low>},
+    {"calls_change_high", ColumnType::kReal, part<&DiffRow::calls, &Shift::high>},
+    {"memory_before", ColumnType::kReal, part<&DiffRow::memory, &Shift::before>},
+    {"memory_after", ColumnType::kReal, part<&DiffRow::memory, &Shift::after>},
+    {"memory_change", ColumnType::kReal, part<&DiffRow::memory, &Shift::change>},
+    {"memory_change_low", ColumnType::kReal, part<&DiffRow::memory, &Shift::low>},
+    {"memory_change_high", ColumnType::kReal, part<&DiffRow::memory, &Shift::high>},
 });
 constexpr std::span<const exporter::TabularColumn<DiffRow>> kRows(kColumns);
 
@@ -94,8 +101,8 @@ std::string shift_json(const Shift& shift) {
 }  // namespace
 
 std::string diff_text(const Diff& diff, const DiffNames& names, int row_limit, bool all) {
-  std::string text = fmt::format("before      {} ({} steps)\nafter       {} ({} steps)\n", valid_utf8(names.before), diff.steps_before,
-                                 valid_utf8(names.after), diff.steps_after);
+  std::string text = fmt::format("before      {} ({} steps)\nafter       {} ({} steps)\n", valid_utf8(names.before),
+                                 diff.steps_before.size(), valid_utf8(names.after), diff.steps_after.size());
   text += summary("step time", diff.step_time);
   if (diff.device_time.before != 0 || diff.device_time.after != 0) text += summary("device time", diff.device_time);
   text += fmt::format("Intervals hold with {:g} % confidence. Times are self times per step.\n\n", 100 * diff.confidence);
@@ -118,7 +125,7 @@ std::string diff_text(const Diff& diff, const DiffNames& names, int row_limit, b
 std::string diff_json(const Diff& diff, const DiffNames& names) {
   std::string text =
       fmt::format("{{\"before\":{},\"after\":{},\"steps_before\":{},\"steps_after\":{},\"confidence\":{},\n\"step_time\":{},\n",
-                  json_quoted(names.before), json_quoted(names.after), diff.steps_before, diff.steps_after, diff.confidence,
+                  json_quoted(names.before), json_quoted(names.after), diff.steps_before.size(), diff.steps_after.size(), diff.confidence,
                   shift_json(diff.step_time));
   text += fmt::format("\"device_time\":{},\n\"rows\":[", shift_json(diff.device_time));
   for (const DiffRow& row : diff.rows) {

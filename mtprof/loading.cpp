@@ -31,9 +31,13 @@ Loaded load(const Input& input, CheckFlows check_flows) {
   return ingest::load_trace(input.file, {.check_flows = check_flows == CheckFlows::kYes, .max_memory = input.max_memory});
 }
 
+void tell_damage(const std::string& file, const Loaded& loaded) {
+  if (loaded.damage) fmt::print(stderr, "mtprof: {} is damaged: {}\n", shown(file), shown(*loaded.damage));
+}
+
 ProfiledRun load_profile(const Input& input, const analyze::StepProfileOptions& options) {
   const Loaded loaded = load(input);
-  if (loaded.damage) fmt::print(stderr, "mtprof: {} is damaged: {}\n", shown(input.file), shown(*loaded.damage));
+  tell_damage(input.file, loaded);
   const analyze::Analysis analysis(loaded.recording);
   return {analyze::step_profile(analysis, options), loaded.damage.has_value()};
 }

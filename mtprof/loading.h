@@ -29,6 +29,9 @@ enum class CheckFlows : bool { kNo, kYes };
 // As ingest::load_trace(), with progress on a terminal.
 Loaded load(const Input& input, CheckFlows check_flows = CheckFlows::kNo);
 
+// Says on standard error that a file is damaged, if it is.
+void tell_damage(const std::string& file, const Loaded& loaded);
+
 // A run as it is compared with others. Damage is told on standard error.
 struct ProfiledRun {
   analyze::StepProfile profile;

@@ -7,22 +7,19 @@
 #include <filesystem>
 #include <memory>
 
-#include "mindtorch/analyze/analysis.h"
 #include "mindtorch/analyze/units.h"
 #include "mindtorch/export/output.h"
 #include "mindtorch/export/report/report_json.h"
-#include "mindtorch/export/report/report_writer.h"
 #include "mtprof/commands.h"
-#include "mtprof/loading.h"
-#include "mtprof/progress.h"
+#include "mtprof/diff_output.h"
+#include "mtprof/page.h"
 #include "mtprof/shown.h"
 
 namespace mindtorch::mtprof {
 namespace {
 
 struct Arguments {
-  Input input;
-  std::string output;
+  PageRequest page;
   std::string json;
   bool quiet = false;
 };
@@ -45,24 +42,17 @@ void print_findings(const analyze::Report& report) {
   if (report.findings.empty()) fmt::print("No findings.\n");
 }
 
-int run_report(const Arguments& arguments) {
-  const Loaded loaded = load(arguments.input);
-  const analyze::Analysis analysis(loaded.recording);
-  const std::string output = arguments.output.empty() ? default_output(arguments.input.file) : arguments.output;
-  const std::string title = std::filesystem::path(arguments.input.file).filename().string();
-  const analyze::Report report = [&] {
-    const Progress progress("looking at " + shown(arguments.input.file));
-    return analyze::make_report(analysis);
-  }();
-  exporter::write_report(analysis, report, output, title);
-  if (!arguments.json.empty()) exporter::write_output(arguments.json, exporter::findings_json(report));
+int run_report(Arguments arguments) {
+  PageRequest& page = arguments.page;
+  if (page.output.empty()) page.output = default_output(page.input.file);
+  const WrittenPage written = write_page(page);
+  if (!arguments.json.empty()) exporter::write_output(arguments.json, exporter::findings_json(written.report));
   if (!arguments.quiet) {
-    print_findings(report);
-    std::error_code code;
-    fmt::print("{} ({:.1f} MB)\n", shown(output), static_cast<double>(std::filesystem::file_size(output, code)) / 1e6);
+    print_findings(written.report);
+    if (written.diff) fmt::print("{}", diff_text(*written.diff, {page.baseline, page.input.file}, 5, false));
+    fmt::print("{}\n", page_line(page.output));
   }
-  if (loaded.damage) fmt::print(stderr, "mtprof: {} is damaged: {}\n", shown(arguments.input.file), shown(*loaded.damage));
-  return loaded.damage ? 1 : 0;
+  return written.is_damaged ? 1 : 0;
 }
 
 }  // namespace
@@ -70,8 +60,9 @@ int run_report(const Arguments& arguments) {
 void add_report(CLI::App& program, Run& run) {
   CLI::App* command = program.add_subcommand("report", "One page for a browser: where time and memory went, and what to do about it");
   const auto arguments = std::make_shared<Arguments>();
-  add_input(*command, arguments->input);
-  command->add_option("-o,--output", arguments->output, "The page; default: FILE with the suffix .report.html");
+  add_input(*command, arguments->page.input);
+  command->add_option("-o,--output", arguments->page.output, "The page; default: FILE with the suffix .report.html");
+  command->add_option("--baseline", arguments->page.baseline, "Another run; the page shows what changed since then");
   command->add_option("--json", arguments->json, "A file for the findings as JSON");
   command->add_flag("--quiet", arguments->quiet, "Print nothing but errors");
   command->callback([arguments, &run] { run = [arguments] { return run_report(*arguments); }; });

@@ -15,6 +15,7 @@ def _each(folder, names, tests):
 
 # Sources that are tested through what uses them -> the tests. Every source is named, so that a new one needs a test or a decision.
 TESTED_ELSEWHERE = {
+    "analyze/report/device_rules.cpp": ["analyze/report/findings_test.cpp"],
     "bridges/torch/bridge.cpp": ["bridges/torch/test_lifecycle.py"],
     **_each("bridges/torch", "cpu_memory op_inputs", ["bridges/torch/test_parity.py"]),
     "bridges/torch/device_memory.cpp": ["python/profiler/test_cuda.py"],
@@ -31,9 +32,12 @@ TESTED_ELSEWHERE = {
     ),
     "export/html/memory_timeline_page.cpp": ["export/html/memory_timeline_writer_test.cpp"],
     **_each("export/perfetto", "event_packets perfetto_writer tracks", ["export/test_perfetto_trace.py"]),
-    **_each("export/report", "report_json report_writer", ["export/test_report.py", "browser/test_report_page.py"]),
+    **_each("export/report", "comparison_json report_json report_writer", ["export/test_report.py", "browser/test_report_page.py"]),
     "export/speedscope/speedscope_writer.cpp": ["export/test_speedscope.py"],
     **_each("export/stacks", "flame_graph stacks_writer", ["export/test_stacks.py"]),
+    "export/tabular/arrow_column.cpp": ["export/tabular/arrow_table_test.cpp"],
+    "export/tabular/tabular_arrow.cpp": ["python/profiler/test_arrow.py"],
+    "export/tabular/tabular_columns.cpp": ["export/tabular/tabular_test.cpp"],
     "export/tabular/tabular_writer.cpp": ["export/test_tabular_files.py"],
     "ingest/read_limits.cpp": ["ingest/hostile_files_test.cpp"],
     **_each(

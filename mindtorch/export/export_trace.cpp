@@ -54,6 +54,7 @@ const std::vector<Writer>& writers() {
       {{".averages.csv", "averages by name"}, write_averages_csv},
       {{".events.json", "list of events"}, write_events_json},
       {{".events.csv", "list of events"}, write_events_csv},
+      {{".counters.csv", "counters over time"}, write_counters_csv},
       {{".report.html", "report, one page for a browser"}, write_report_of},
       {{".mtrec", "recording"}, write_recording},
   };

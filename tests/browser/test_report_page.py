@@ -1,5 +1,7 @@
 """The report in a browser: views, sorting, filtering, details, links, keys, hostile names; and the pictures of the documentation."""
 
+import csv
+import io
 import json
 import random
 import subprocess
@@ -15,16 +17,17 @@ HOSTILE = "</script><script>window.attacked = 1</script><img src=x onerror='wind
 class Trace:
     """Writes a Chrome trace of a training loop on one GPU."""
 
-    def __init__(self, seed=1):
+    def __init__(self, seed=1, gelu_us=25):
         self.events, self.now, self.correlation, self.random = [], 1000.0, 0, random.Random(seed)
+        self.gelu_us = gelu_us
 
     def host(self, name, duration, category="cpu_op", at=None, **arguments):
         start = self.now if at is None else at
         self.events.append({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": 1, "ts": start, "dur": duration, "args": arguments})
 
-    def op(self, name, duration, kernel=None, kernel_us=0.0):
+    def op(self, name, duration, kernel=None, kernel_us=0.0, shapes=()):
         duration *= self.random.gauss(1, 0.04)
-        self.host(name, duration)
+        self.host(name, duration, **({"Input Dims": shapes} if shapes else {}))
         if kernel:
             self.correlation += 1
             self.host("cudaLaunchKernel", 4.0, "cuda_runtime", at=self.now + 2, correlation=self.correlation)
@@ -46,9 +49,10 @@ class Trace:
         begin = self.now
         self.host("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", loader_us, "user_annotation")
         self.now += loader_us + 5
-        for _ in range(layers):
-            self.op("aten::addmm", 60, "ampere_sgemm_128x64_tn", 55.0)
-            self.op("aten::gelu", 25, "void at::native::vectorized_elementwise_kernel<4, GeluKernel>", 12.0)
+        for layer in range(layers):
+            width = 512 if layer % 2 else 256
+            self.op("aten::addmm", 60, "ampere_sgemm_128x64_tn", 55.0, [[64, width], [width, width]])
+            self.op("aten::gelu", self.gelu_us, "void at::native::vectorized_elementwise_kernel<4, GeluKernel>", 12.0)
         self.op("aten::cross_entropy_loss", 40, "softmax_warp_forward", 9.0)
         for _ in range(layers):
             self.op("autograd::engine::evaluate_function: AddmmBackward0", 85, "ampere_sgemm_64x64_nt", 80.0)
@@ -82,6 +86,18 @@ def sample(tmp_path_factory, report):
     for number in range(40):
         trace.step(number, loader_us=trace.random.choice([180, 200, 220]) if number != 23 else 9000)
     return report(trace.save(tmp_path_factory.mktemp("report") / "train.json"))
+
+
+@pytest.fixture(scope="session")
+def two_runs(tmp_path_factory):
+    """Two runs of a loop; in the second one, aten::gelu takes longer."""
+    folder, paths = tmp_path_factory.mktemp("runs"), []
+    for name, seed, gelu_us in (("before", 1, 25), ("after", 2, 35)):
+        trace = Trace(seed, gelu_us)
+        for number in range(30):
+            trace.step(number, loader_us=200)
+        paths.append(trace.save(folder / f"{name}.json"))
+    return paths
 
 
 def test_the_overview_shows_where_a_step_goes_and_what_to_do(page, sample):
@@ -123,7 +139,7 @@ def test_a_filter_keeps_matching_rows_and_stays_in_the_address(page, sample):
 def test_a_row_opens_its_details_and_leads_to_others(page, sample):
     opened = page(sample)
     opened.go("#ops?q=aten::addmm")
-    opened.one("tbody tr").click()
+    opened.one("tbody td").click()
     detail = opened.one("#detail")
     assert detail.is_displayed() and "aten::addmm" in detail.text and "Launches" in detail.text
     detail.find_element("link text", "ampere_sgemm_128x64_tn").click()
@@ -181,6 +197,82 @@ def test_the_timeline_zooms_selects_and_draws_arrows(page, sample):
     assert len(opened.all("option")) == 3
 
 
+def test_the_timeline_finds_slices_and_shows_counters(page, sample):
+    opened = page(sample)
+    opened.go("#timeline")
+    assert opened.run("return DATA.timelines[0].counters.map((counter) => counter[0] + ' ' + counter[1])") == ["queued CUDA:0"]
+    opened.one("input[type=search]").send_keys("aten::gelu" + Keys.ENTER)
+    assert "aten::gelu" in opened.one(".status").text and opened.texts(".tools .count") == ["6 slices"]
+    opened.go("#timeline?q=gelu")
+    assert opened.one("input[type=search]").get_attribute("value") == "gelu"
+
+
+def test_ops_are_told_apart_by_their_shapes(page, sample):
+    opened = page(sample)
+    opened.go("#ops?q=addmm")
+    opened.one("main select").find_elements("tag name", "option")[1].click()
+    assert opened.address.startswith("#opsByShape") and opened.texts("#tabs a[aria-current]")[0].startswith("Ops")
+    assert sorted(opened.texts("td.name:nth-child(2)")) == ["[[64, 256], [256, 256]]", "[[64, 512], [512, 512]]"]
+    assert sum(int(text.replace(",", "")) for text in opened.texts("td:last-child")) == 40 * 6
+    opened.one("tbody td").click()
+    opened.one("#detail").find_element("link text", "All calls").click()
+    assert opened.address.startswith("#ops?row=") and "Called" not in opened.one("#detail").text
+
+
+def test_a_comparison_tells_what_changed_from_noise(page, report, two_runs):
+    opened = page(report(two_runs[1], "--baseline", two_runs[0]))
+    assert any("Compared with before.json" in text for text in opened.texts("main h2"))
+    opened.go("#compared")
+    assert opened.texts("tbody td.name") == ["aten::gelu"] and opened.texts(".badge") == ["slower"]
+    text = opened.run("return csvOf('compared', csvColumnsOf('compared'), shownRows('compared', {sort: 'change'}))")
+    (row,) = csv.DictReader(io.StringIO(text))
+    low, high = float(row["Difference, lower bound (ns)"]), float(row["Difference, upper bound (ns)"])
+    assert 0 < low <= 6 * 10_000 <= high, "six calls per step take 10 us longer"
+    opened.one("tbody td").click()
+    assert "slower" in opened.one("#detail").text
+    opened.go("#compared?all=1")
+    assert len(opened.all("tbody tr")) > 5 and "same" in opened.texts(".badge")
+    opened.go("#compared?all=1&q=addmm")
+    assert opened.texts("tbody td.name") and all("ddmm" in text for text in opened.texts("tbody td.name"))
+
+
+def test_the_page_of_a_diff_opens_with_the_comparison(page, program, two_runs, tmp_path):
+    path = tmp_path / "diff.html"
+    done = subprocess.run([program("mtprof"), "diff", *two_runs, "-o", path], check=True, capture_output=True, text=True)
+    assert "aten::gelu" in done.stdout and "diff.html" in done.stdout
+    opened = page(path)
+    assert opened.texts("#tabs a[aria-current]")[0].startswith("Compared")
+    opened.go("#overview")
+    assert opened.texts("#tabs a[aria-current]")[0] == "Overview"
+
+
+def test_equal_runs_show_no_change(page, report, two_runs, tmp_path):
+    other = Trace(3, 25)
+    for number in range(30):
+        other.step(number, loader_us=200)
+    opened = page(report(other.save(tmp_path / "same.json"), "--baseline", two_runs[0]))
+    opened.go("#compared")
+    assert opened.texts(".badge") == [] and "no change beyond noise" in opened.one("main").text
+
+
+def test_every_table_is_copied_as_csv(page, sample):
+    opened = page(sample)
+    for address in ("#overview", "#ops", "#opsByShape", "#kernels"):
+        opened.go(address)
+        assert "Copy as CSV" in opened.texts("main button")
+    lines = opened.run("return stepsCsv(DATA.steps)").splitlines()
+    assert len(lines) == 41 and lines[0].startswith('"Step","Start (ns)","Duration (ns)","forward (ns)"')
+
+
+def test_a_recording_without_steps_is_shown_in_slices_of_time(page, report, tmp_path):
+    trace = Trace()
+    for _ in range(300):
+        trace.op("aten::mm", 50)
+    opened = page(report(trace.save(tmp_path / "plain.json")))
+    assert "Over time" in opened.texts("main h2")
+    assert 30 <= opened.run("return DATA.slices.count") <= 75
+
+
 def test_hostile_names_are_text(page, report, tmp_path):
     trace = Trace()
     for name in (HOSTILE, "=cmd|' /C calc'!A0", "\u202eevil", "a" * 5000, "\x1b[31mred"):
@@ -222,13 +314,19 @@ def test_a_million_events_open_in_two_seconds(page, report, tmp_path):
     print(f"opened in {time.perf_counter() - started:.2f} s, {path.stat().st_size / 1e6:.1f} MB")
 
 
-def test_the_pictures_of_the_documentation_are_made(page, sample, project_root, tmp_path):
-    """Writes docs/images/report.png if it is not there: pictures are made anew by deleting them."""
-    opened = page(sample)
-    for name, address, height, theme in (("report", "#overview", 980, "light"), ("report-timeline", "#timeline", 620, "dark")):
+def test_the_pictures_of_the_documentation_are_made(page, sample, report, two_runs, project_root, tmp_path):
+    """Writes a picture into docs/images if it is not there: pictures are made anew by deleting them."""
+    compared = report(two_runs[1], "--baseline", two_runs[0])
+    pictures = (
+        ("report", sample, "#overview", 980, "light"),
+        ("report-timeline", sample, "#timeline", 620, "dark"),
+        ("report-compared", compared, "#compared?all=1", 700, "light"),
+    )
+    for name, path, address, height, theme in pictures:
+        opened = page(path)
         opened.go(address)
         opened.run("setTheme(arguments[0])", theme)
-        opened.browser.set_window_size(1280, height + 143)
+        opened.resize(height=height)
         opened.run("redrawAll()")
         picture = tmp_path / f"{name}.png"
         assert opened.browser.save_screenshot(str(picture)) and picture.stat().st_size > 10_000
@@ -237,4 +335,4 @@ def test_the_pictures_of_the_documentation_are_made(page, sample, project_root, 
             kept.parent.mkdir(exist_ok=True)
             kept.write_bytes(picture.read_bytes())
     opened.run("setTheme('light')")
-    opened.browser.set_window_size(1280, 720 + 143)
+    opened.resize()

@@ -23,8 +23,8 @@ class Matching {
  public:
   Matching(const StepProfile& before, const StepProfile& after, double confidence) : before_(before), after_(after) {
     diff_.confidence = confidence;
-    diff_.steps_before = before.step_time.size();
-    diff_.steps_after = after.step_time.size();
+    diff_.steps_before = before.step_time;
+    diff_.steps_after = after.step_time;
     diff_.step_time = compare_runs(before.step_time, after.step_time, 1 - confidence);
     diff_.device_time = compare_runs(before.device_time, after.device_time, 1 - confidence);
   }

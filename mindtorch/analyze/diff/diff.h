@@ -32,10 +32,10 @@ struct DiffRow {
 };
 
 struct Diff {
-  Shift step_time;    // ns
-  Shift device_time;  // ns of device work per step
-  std::size_t steps_before = 0;
-  std::size_t steps_after = 0;
+  Shift step_time;                   // ns
+  Shift device_time;                 // ns of device work per step
+  std::vector<double> steps_before;  // ns of each step
+  std::vector<double> steps_after;
   double confidence = 0.99;
   // Largest change of time per step first. Every kind of work of both runs is listed.
   std::vector<DiffRow> rows;

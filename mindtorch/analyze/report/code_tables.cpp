@@ -15,12 +15,6 @@ void sort_and_cut(std::vector<OpRow>& rows, std::size_t most_rows) {
   if (rows.size() > most_rows) rows.resize(most_rows);
 }
 
-void add_call(OpRow& row, std::int64_t duration) {
-  row.shortest_ns = row.calls == 0 ? duration : std::min(row.shortest_ns, duration);
-  row.longest_ns = std::max(row.longest_ns, duration);
-  ++row.calls;
-}
-
 // Modules that are open at one moment of one thread, outermost first.
 struct OpenModule {
   std::size_t row;
@@ -54,7 +48,7 @@ class ModuleTable {
     if (is_new) rows_.push_back({.name = std::string(recording_.name(i)), .kind = "module"});
     OpRow& row = rows_[at->second];
     const std::int64_t duration = recording_.events.duration_ns[i];
-    add_call(row, duration);
+    row.add_call(duration);
     row.self_ns += duration;
     row.total_ns += duration;
     if (!open_.empty()) rows_[open_.back().row].self_ns -= duration;
@@ -81,6 +75,22 @@ std::string innermost_line(const Analysis& analysis, trace::StackId stack) {
   return frames.empty() ? std::string() : frames.front();
 }
 
+using StackTimes = std::map<trace::StackId, std::int64_t>;
+
+// The innermost lines of the user's code in these stacks, most time first.
+std::vector<std::string> largest_lines(const Analysis& analysis, const StackTimes& times, std::size_t limit) {
+  std::map<std::string, std::int64_t> by_line;
+  for (const auto& [stack, time] : times) by_line[innermost_line(analysis, stack)] += time;
+  std::vector<std::pair<std::int64_t, std::string>> sorted;
+  for (auto& [line, time] : by_line) {
+    if (!line.empty()) sorted.emplace_back(time, line);
+  }
+  std::ranges::sort(sorted, std::ranges::greater{});
+  std::vector<std::string> lines;
+  for (std::size_t k = 0; k < std::min(limit, sorted.size()); ++k) lines.push_back(std::move(sorted[k].second));
+  return lines;
+}
+
 }  // namespace
 
 std::vector<OpRow> module_rows(const Analysis& analysis, std::size_t most_rows) {
@@ -102,7 +112,7 @@ std::vector<OpRow> line_rows(const Analysis& analysis, std::size_t most_rows) {
     if (is_new) rows.push_back({.name = innermost_line(analysis, *stack), .kind = "line"});
     OpRow& row = rows[at->second];
     const MemoryDelta memory = analysis.memory_use().self(i);
-    add_call(row, analysis.recording().events.duration_ns[i]);
+    row.add_call(analysis.recording().events.duration_ns[i]);
     row.self_ns += analysis.tree().self_ns(i);
     row.self_device_ns += analysis.launches().self_ns(i);
     row.memory += memory.cpu + memory.device;
@@ -115,22 +125,26 @@ std::vector<OpRow> line_rows(const Analysis& analysis, std::size_t most_rows) {
 std::vector<std::string> lines_of(const Analysis& analysis, const Phases& phases, HostPhase phase, std::string_view name,
                                   std::size_t limit) {
   if (analysis.stacks().empty()) return {};
-  std::map<trace::StackId, std::int64_t> times;
+  StackTimes times;
   for (EventIndex i = 0; i < analysis.recording().events.size(); ++i) {
     if (!analysis.tree().is_node(i) || phases.of(i) != phase) continue;
     if (!name.empty() && analysis.recording().name(i) != name) continue;
     if (const auto stack = analysis.stacks().of(i)) times[*stack] += analysis.tree().self_ns(i);
   }
-  std::map<std::string, std::int64_t> by_line;
-  for (const auto& [stack, time] : times) by_line[innermost_line(analysis, stack)] += time;
-  std::vector<std::pair<std::int64_t, std::string>> sorted;
-  for (auto& [line, time] : by_line) {
-    if (!line.empty()) sorted.emplace_back(time, line);
+  return largest_lines(analysis, times, limit);
+}
+
+std::vector<std::string> lines_launching(const Analysis& analysis, bool (*is_meant)(std::string_view kernel), std::size_t limit) {
+  if (analysis.stacks().empty()) return {};
+  const trace::Recording& recording = analysis.recording();
+  StackTimes times;
+  for (EventIndex i = 0; i < recording.events.size(); ++i) {
+    if (!is_device_work(recording.events.kind[i]) || !is_meant(recording.name(i))) continue;
+    const EventIndex host = analysis.launches().host_of(i);
+    if (host == kNoEvent) continue;
+    if (const auto stack = analysis.stacks().of(host)) times[*stack] += recording.events.duration_ns[i];
   }
-  std::ranges::sort(sorted, std::ranges::greater{});
-  std::vector<std::string> lines;
-  for (std::size_t k = 0; k < std::min(limit, sorted.size()); ++k) lines.push_back(std::move(sorted[k].second));
-  return lines;
+  return largest_lines(analysis, times, limit);
 }
 
 }  // namespace mindtorch::analyze

@@ -88,8 +88,9 @@ std::vector<std::int64_t> allocated_by_event(const Analysis& analysis) {
 
 class OpFlame {
  public:
-  explicit OpFlame(const Analysis& analysis)
-      : analysis_(analysis), recording_(analysis.recording()), allocated_(allocated_by_event(analysis)) {}
+  // Modules are frames around ops; with `python`, calls of Python functions are frames too.
+  OpFlame(const Analysis& analysis, bool python)
+      : analysis_(analysis), recording_(analysis.recording()), python_(python), allocated_(allocated_by_event(analysis)) {}
 
   std::vector<FlameNode> finish(std::size_t most_nodes) {
     for (const trace::Track& track : recording_.tracks) {
@@ -104,36 +105,36 @@ class OpFlame {
   struct Open {
     std::uint32_t node;
     std::int64_t end_ns;
-    bool is_module;
+    bool is_frame;
   };
 
   void add(EventIndex i) {
     const EventKind kind = recording_.events.kind[i];
-    const bool is_module = kind == EventKind::kModule;
-    if (kind == EventKind::kStep || (!is_module && !analysis_.tree().is_node(i))) return;
+    const bool is_frame = kind == EventKind::kModule || (python_ && kind == EventKind::kPythonFunction);
+    if (kind == EventKind::kStep || (!is_frame && !analysis_.tree().is_node(i))) return;
     while (!open_.empty() && open_.back().end_ns <= recording_.events.start_ns[i]) open_.pop_back();
     const std::uint32_t parent = open_.empty() ? 0 : open_.back().node;
     const trace::NameId name = recording_.events.name[i];
-    const std::uint32_t key = is_module ? name : analysis_.names().key(name);
-    const std::uint32_t node = tree_.child(parent, key, [&] { return is_module ? recording_.name(i) : analysis_.names().text(key); });
+    const std::uint32_t key = is_frame ? name : analysis_.names().key(name);
+    const std::uint32_t node = tree_.child(parent, key, [&] { return is_frame ? recording_.name(i) : analysis_.names().text(key); });
     ++tree_[node].calls;
-    add_values(i, node, is_module);
-    open_.push_back({node, recording_.events.end_ns(i), is_module});
+    add_values(i, node, is_frame);
+    open_.push_back({node, recording_.events.end_ns(i), is_frame});
   }
 
-  // The time of a module itself is not that of any node: it is the time of the node around it, which is moved here.
-  void add_values(EventIndex i, std::uint32_t node, bool is_module) {
+  // The time of a frame itself is not that of any node: it is the time of the node around it, which is moved here.
+  void add_values(EventIndex i, std::uint32_t node, bool is_frame) {
     const std::int64_t duration = recording_.events.duration_ns[i];
-    tree_[node].self_ns += is_module ? duration : analysis_.tree().self_ns(i);
-    if (is_module) {
+    tree_[node].self_ns += is_frame ? duration : analysis_.tree().self_ns(i);
+    if (is_frame) {
       if (!open_.empty()) tree_[open_.back().node].self_ns -= duration;
       return;
     }
-    // A node inside of a module was subtracted from the node around the module, but its module contains it.
-    if (!open_.empty() && open_.back().is_module) {
+    // A node inside of a frame was subtracted from the node around the frame, but its frame contains it.
+    if (!open_.empty() && open_.back().is_frame) {
       tree_[open_.back().node].self_ns -= duration;
       for (std::size_t k = open_.size(); k-- > 0;) {
-        if (open_[k].is_module) continue;
+        if (open_[k].is_frame) continue;
         tree_[open_[k].node].self_ns += duration;
         break;
       }
@@ -144,6 +145,7 @@ class OpFlame {
 
   const Analysis& analysis_;
   const trace::Recording& recording_;
+  const bool python_;
   std::vector<std::int64_t> allocated_;
   Tree tree_;
   std::vector<Open> open_;
@@ -151,11 +153,14 @@ class OpFlame {
 
 }  // namespace
 
-std::vector<FlameNode> op_flame(const Analysis& analysis, std::size_t most_nodes) { return OpFlame(analysis).finish(most_nodes); }
+std::vector<FlameNode> op_flame(const Analysis& analysis, std::size_t most_nodes) { return OpFlame(analysis, false).finish(most_nodes); }
 
 std::vector<FlameNode> stack_flame(const Analysis& analysis, std::size_t most_nodes) {
   const trace::Recording& recording = analysis.recording();
-  if (analysis.stacks().empty()) return {};
+  if (analysis.stacks().empty()) {
+    const bool has_calls = std::ranges::find(recording.events.kind, EventKind::kPythonFunction) != recording.events.kind.end();
+    return has_calls ? OpFlame(analysis, true).finish(most_nodes) : std::vector<FlameNode>();
+  }
   const std::vector<std::int64_t> allocated = allocated_by_event(analysis);
   std::map<std::pair<trace::StackId, EventNames::Key>, FlameNode> leaves;
   for (EventIndex i = 0; i < recording.events.size(); ++i) {

@@ -19,7 +19,10 @@ CategorySizes categories(const std::array<std::int64_t, 1 + trace::kMemoryCatego
   return sizes;
 }
 
-std::int64_t total(const CategorySizes& sizes) { return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}); }
+template <class Bytes>
+std::int64_t total_of(const Bytes& sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
+}
 
 void thin_out(const MemoryTimeline& timeline, const trace::Recording& recording, std::size_t points, MemoryView& view) {
   const std::int64_t start_us = (recording.clock.base_unix_ns + recording.clock.start_ns) / 1000;
@@ -29,11 +32,32 @@ void thin_out(const MemoryTimeline& timeline, const trace::Recording& recording,
     const std::size_t begin = bin * count / bins, end = std::max(begin + 1, (bin + 1) * count / bins);
     std::size_t highest = begin;
     for (std::size_t k = begin; k < std::min(end, count); ++k) {
-      if (total(categories(timeline.sizes[k])) > total(categories(timeline.sizes[highest]))) highest = k;
+      if (total_of(timeline.sizes[k]) > total_of(timeline.sizes[highest])) highest = k;
     }
     view.times_ns.push_back(std::max<std::int64_t>(0, timeline.times_us[highest] - start_us) * 1000);
     view.bytes.push_back(categories(timeline.sizes[highest]));
   }
+}
+
+// Bytes that were allocated before the recording and that no baseline tells: traces of other profilers have none. The first report says how
+// much is allocated in all, and the timeline says how much of that is known.
+std::int64_t bytes_before(const MemoryTimeline& timeline, const trace::Recording& recording, trace::Device device) {
+  const trace::MemoryColumns& memory = recording.memory;
+  for (std::size_t report = 0; report < memory.size(); ++report) {
+    if (memory.device[report] != device) continue;
+    const std::int64_t time_us = (recording.clock.base_unix_ns + memory.time_ns[report]) / 1000;
+    const auto after = std::ranges::upper_bound(timeline.times_us, time_us);
+    if (after == timeline.times_us.begin()) return 0;
+    const auto& known = timeline.sizes[static_cast<std::size_t>(after - timeline.times_us.begin()) - 1];
+    // Other reports of the same microsecond are in the timeline too.
+    std::int64_t total = memory.total_allocated[report];
+    for (std::size_t next = report + 1; next < memory.size(); ++next) {
+      if ((recording.clock.base_unix_ns + memory.time_ns[next]) / 1000 != time_us) break;
+      if (memory.device[next] == device) total = memory.total_allocated[next];
+    }
+    return std::max<std::int64_t>(0, total - total_of(known));
+  }
+  return 0;
 }
 
 // Plays the reports up to the peak.
@@ -87,6 +111,8 @@ std::vector<MemoryView> memory_views(const Analysis& analysis, std::size_t point
     MemoryView view{.device = device, .peak = timeline.peak};
     view.peak_ns = std::max<std::int64_t>(0, timeline.peak_unix_ns - recording.clock.base_unix_ns - recording.clock.start_ns);
     thin_out(timeline, recording, points, view);
+    view.before = bytes_before(timeline, recording, device);
+    view.peak += view.before;
     find_holders(analysis, view);
     views.push_back(std::move(view));
   }

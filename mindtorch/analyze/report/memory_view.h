@@ -22,7 +22,9 @@ struct MemoryView {
   trace::Device device;
   std::vector<std::int64_t> times_ns;  // since the start of the recording
   std::vector<std::array<std::int64_t, trace::kMemoryCategories>> bytes;
-  std::int64_t peak = 0;
+  // Bytes that were allocated before the recording and that `bytes` does not hold, because only the totals of the reports tell them.
+  std::int64_t before = 0;
+  std::int64_t peak = 0;  // `before` included
   std::int64_t peak_ns = 0;
   std::vector<MemoryHolder> holders;  // of the blocks that are alive at the peak, most bytes first
   std::int64_t allocations = 0;       // while recording

@@ -2,6 +2,7 @@
 #include "mindtorch/analyze/report/phases.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "mindtorch/analyze/report/intervals.h"
@@ -40,6 +41,54 @@ std::optional<HostPhase> own_phase(EventKind kind, std::string_view name) {
 // Inside of these, events of any other phase belong to them: a copy that an optimizer makes is part of the optimizer.
 bool keeps_children(HostPhase phase) { return phase == HostPhase::kOptimizer || phase == HostPhase::kData; }
 
+// Goes through the nested events of a thread in order of time, and adds the time of each phase to the parts in which it passes.
+class PhaseWalk {
+ public:
+  explicit PhaseWalk(std::vector<StepPhases>& parts) : parts_(parts), part_(parts.begin()) {}
+
+  void enter(std::int64_t start, std::int64_t end, HostPhase phase) {
+    go_to(start);
+    open_.push_back({end, phase});
+  }
+  void finish() {
+    std::int64_t last = now_;
+    for (const Open& open : open_) last = std::max(last, open.end_ns);
+    go_to(last);
+  }
+
+ private:
+  struct Open {
+    std::int64_t end_ns;
+    HostPhase phase;
+  };
+
+  void go_to(std::int64_t time) {
+    while (!open_.empty() && open_.back().end_ns <= time) {
+      pass(open_.back().end_ns);
+      open_.pop_back();
+    }
+    pass(time);
+  }
+
+  // The time until then belongs to the innermost open event.
+  void pass(std::int64_t time) {
+    if (time <= now_) return;
+    if (!open_.empty() && open_.back().phase != HostPhase::kPython) add(now_, time, static_cast<std::size_t>(open_.back().phase));
+    now_ = time;
+  }
+
+  void add(std::int64_t start, std::int64_t end, std::size_t phase) {
+    while (part_ != parts_.end() && part_->start_ns + part_->duration_ns <= start) ++part_;
+    for (auto part = part_; part != parts_.end() && part->start_ns < end; ++part)
+      part->host[phase] += std::max<std::int64_t>(0, std::min(end, part->start_ns + part->duration_ns) - std::max(start, part->start_ns));
+  }
+
+  std::vector<StepPhases>& parts_;
+  std::vector<StepPhases>::iterator part_;  // no part before it is reached again
+  std::vector<Open> open_;                  // outermost first
+  std::int64_t now_ = std::numeric_limits<std::int64_t>::min();
+};
+
 }  // namespace
 
 std::string_view host_phase_name(HostPhase phase) { return kHostNames[static_cast<std::size_t>(phase)]; }
@@ -53,9 +102,13 @@ Phases::Phases(const Analysis& analysis) : analysis_(&analysis) {
   classify();
   find_steps();
   find_main_track();
-  add_host_times();
-  add_backward_of_other_threads();
-  add_device_times();
+  if (!has_steps_) cut_slices();
+  for (std::vector<StepPhases>* parts : {&steps_, &slices_}) {
+    if (parts->empty()) continue;
+    add_host_times(*parts);
+    add_backward_of_other_threads(*parts);
+    add_device_times(*parts);
+  }
 }
 
 void Phases::classify() {
@@ -120,24 +173,42 @@ std::int64_t Phases::step_at(std::int64_t time_ns) const {
   return time_ns < step.start_ns + step.duration_ns ? after - steps_.begin() - 1 : -1;
 }
 
-void Phases::add_host_times() {
-  const trace::Recording& recording = analysis_->recording();
-  if (recording.tracks.empty()) return;
-  const trace::Track& track = recording.tracks[main_track_];
-  for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
-    if (!analysis_->tree().is_node(i) || phase_of_[i] == HostPhase::kPython) continue;
-    const std::int64_t step = step_at(recording.events.start_ns[i]);
-    if (step >= 0) steps_[static_cast<std::size_t>(step)].host[static_cast<std::size_t>(phase_of_[i])] += analysis_->tree().self_ns(i);
+void Phases::cut_slices() {
+  const StepPhases& whole = steps_.front();
+  std::int64_t length = 1;
+  for (const int factor : {2, 5, 10}) {
+    for (std::int64_t power = 1; power <= whole.duration_ns / 30; power *= 10) {
+      const std::int64_t round = power * factor;
+      if (round <= whole.duration_ns / 30) length = std::max(length, round);
+    }
   }
-  for (StepPhases& step : steps_) {
-    std::int64_t rest = step.duration_ns;
-    for (const std::int64_t time : step.host) rest -= time;
-    step.host[static_cast<std::size_t>(HostPhase::kPython)] = std::max<std::int64_t>(0, rest);
+  for (std::int64_t start = 0; start < whole.duration_ns; start += length) {
+    slices_.push_back({.number = static_cast<std::int64_t>(slices_.size()),
+                       .start_ns = whole.start_ns + start,
+                       .duration_ns = std::min(length, whole.duration_ns - start)});
+  }
+}
+
+void Phases::add_host_times(std::vector<StepPhases>& parts) const {
+  const trace::Recording& recording = analysis_->recording();
+  if (!recording.tracks.empty()) {
+    PhaseWalk walk(parts);
+    const trace::Track& track = recording.tracks[main_track_];
+    for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
+      if (analysis_->tree().is_node(i) && recording.events.kind[i] != EventKind::kStep)
+        walk.enter(recording.events.start_ns[i], recording.events.end_ns(i), phase_of_[i]);
+    }
+    walk.finish();
+  }
+  for (StepPhases& part : parts) {
+    std::int64_t rest = part.duration_ns;
+    for (const std::int64_t time : part.host) rest -= time;
+    part.host[static_cast<std::size_t>(HostPhase::kPython)] = std::max<std::int64_t>(0, rest);
   }
 }
 
 // With a device, autograd runs on a thread of its own while the main thread waits without any event.
-void Phases::add_backward_of_other_threads() {
+void Phases::add_backward_of_other_threads(std::vector<StepPhases>& parts) const {
   const trace::Recording& recording = analysis_->recording();
   Intervals busy, backward;
   for (trace::TrackId t = 0; t < recording.tracks.size(); ++t) {
@@ -154,7 +225,7 @@ void Phases::add_backward_of_other_threads() {
   }
   if (backward.empty()) return;
   const Intervals alone = backward.united().without(busy.united());
-  for (StepPhases& step : steps_) {
+  for (StepPhases& step : parts) {
     std::int64_t& python = step.host[static_cast<std::size_t>(HostPhase::kPython)];
     const std::int64_t time = std::min(python, alone.covered_ns(step.start_ns, step.start_ns + step.duration_ns));
     python -= time;
@@ -162,7 +233,7 @@ void Phases::add_backward_of_other_threads() {
   }
 }
 
-void Phases::add_device_times() {
+void Phases::add_device_times(std::vector<StepPhases>& parts) {
   const trace::Recording& recording = analysis_->recording();
   Intervals kernels, copies, collectives;
   for (EventIndex i = 0; i < recording.events.size(); ++i) {
@@ -178,7 +249,7 @@ void Phases::add_device_times() {
   const Intervals compute = kernels.united();
   const Intervals moving = copies.united().without(compute);
   const Intervals talking = collectives.united().without(compute).without(moving);
-  for (StepPhases& step : steps_) {
+  for (StepPhases& step : parts) {
     const std::int64_t end = step.start_ns + step.duration_ns;
     step.device = {compute.covered_ns(step.start_ns, end), moving.covered_ns(step.start_ns, end), talking.covered_ns(step.start_ns, end),
                    0};

@@ -43,6 +43,9 @@ class MINDTORCH_EXPORT Phases {
   bool has_steps() const { return has_steps_; }
   bool has_device_work() const { return has_device_work_; }
   const std::vector<StepPhases>& steps() const { return steps_; }
+  // Equal parts of the time of a recording without steps, 30 to 75 of them, numbered from 0; empty with steps. They show how a program
+  // changes over time, and do not depend on what it does.
+  const std::vector<StepPhases>& slices() const { return slices_; }
   // The index of the step in which a moment lies, or -1.
   std::int64_t step_at(std::int64_t time_ns) const;
   // The thread that the program's loop runs on.
@@ -51,14 +54,17 @@ class MINDTORCH_EXPORT Phases {
  private:
   void classify();
   void find_steps();
+  void cut_slices();
   void find_main_track();
-  void add_host_times();
-  void add_backward_of_other_threads();
-  void add_device_times();
+  // Each fills in the phases of `parts`, which are sorted by start and do not overlap.
+  void add_host_times(std::vector<StepPhases>& parts) const;
+  void add_backward_of_other_threads(std::vector<StepPhases>& parts) const;
+  void add_device_times(std::vector<StepPhases>& parts);
 
   const Analysis* analysis_;
   std::vector<HostPhase> phase_of_;
   std::vector<StepPhases> steps_;
+  std::vector<StepPhases> slices_;
   trace::TrackId main_track_ = 0;
   bool has_steps_ = false;
   bool has_device_work_ = false;

@@ -31,6 +31,7 @@ Report make_report(const Analysis& analysis, std::size_t most_steps) {
   report.step_count = phases.has_steps() ? durations.size() : 0;
   report.median_step_ns = median_of(durations);
   report.steps = thinned_out(phases.steps(), most_steps);
+  report.slices = phases.slices();
   report.tables = work_tables(analysis, phases);
   report.findings = find_findings(analysis, phases, report.tables);
   report.op_flame = op_flame(analysis);

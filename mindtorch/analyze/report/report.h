@@ -18,7 +18,8 @@ namespace mindtorch::analyze {
 struct Report {
   bool has_steps = false;
   bool has_device_work = false;
-  std::vector<StepPhases> steps;  // at most `most_steps`: the slowest, and others at even distances
+  std::vector<StepPhases> steps;   // at most `most_steps`: the slowest, and others at even distances
+  std::vector<StepPhases> slices;  // of the time; only without steps
   std::size_t step_count = 0;
   std::int64_t median_step_ns = 0;
   std::vector<Finding> findings;

@@ -22,7 +22,28 @@ bool is_drawn(const Analysis& analysis, EventIndex i) {
 std::string track_name(const trace::Track& track) {
   if (track.kind == trace::Track::Kind::kStream)
     return fmt::format("{}:{} stream {}", trace::device_type_name(track.device.type), track.device.index, track.id);
-  return track.name.empty() ? fmt::format("thread {}", track.id) : fmt::format("thread {} ({})", track.id, track.name);
+  return track.name.empty() ? fmt::format("thread {}", track.id) : fmt::format("{} {}", track.name, track.id);
+}
+
+// A counter between two times. It begins with the value that it has at the start.
+Counter part_of(const Counter& counter, std::int64_t start, std::int64_t end, std::size_t most_points) {
+  Counter part{.name = counter.name, .device = counter.device};
+  const auto first = std::ranges::upper_bound(counter.times_ns, start), last = std::ranges::lower_bound(first, counter.times_ns.end(), end);
+  const auto begin = static_cast<std::size_t>(first - counter.times_ns.begin()), count = static_cast<std::size_t>(last - first);
+  if (begin > 0) {
+    part.times_ns.push_back(start);
+    part.values.push_back(counter.values[begin - 1]);
+  }
+  const std::size_t points = std::min(count, most_points);
+  for (std::size_t point = 0; point < points; ++point) {
+    std::size_t highest = begin + point * count / points;
+    for (std::size_t k = highest; k < begin + (point + 1) * count / points; ++k) {
+      if (counter.values[k] > counter.values[highest]) highest = k;
+    }
+    part.times_ns.push_back(counter.times_ns[highest]);
+    part.values.push_back(counter.values[highest]);
+  }
+  return part;
 }
 
 class View {
@@ -34,14 +55,14 @@ class View {
     view_.end_ns = end;
   }
 
-  TimelineView finish(std::size_t most_slices) {
+  TimelineView finish(std::size_t most_slices, trace::TrackId main_track) {
     std::vector<EventIndex> chosen;
     for (EventIndex i = 0; i < events_.size(); ++i) {
       const bool overlaps = events_.start_ns[i] < view_.end_ns && events_.end_ns(i) > view_.start_ns;
       if (overlaps && is_drawn(analysis_, i)) chosen.push_back(i);
     }
     keep_longest(chosen, most_slices);
-    add_tracks(chosen);
+    add_tracks(chosen, main_track);
     link_launches();
     return std::move(view_);
   }
@@ -56,22 +77,27 @@ class View {
     std::ranges::sort(chosen);
   }
 
-  void add_tracks(const std::vector<EventIndex>& chosen) {
-    const trace::Recording& recording = analysis_.recording();
-    std::size_t at = 0;
-    for (const trace::Track& track : recording.tracks) {
-      const auto first = static_cast<std::uint32_t>(view_.slices.size());
-      std::vector<std::int64_t> open;  // ends
-      for (; at < chosen.size() && chosen[at] < track.first_event + track.event_count; ++at) {
-        const EventIndex event = chosen[at];
-        while (!open.empty() && open.back() <= events_.start_ns[event]) open.pop_back();
-        slice_of_[event] = static_cast<std::int32_t>(view_.slices.size());
-        view_.slices.push_back({.event = event, .depth = static_cast<std::uint32_t>(open.size())});
-        open.push_back(events_.end_ns(event));
-      }
-      const auto count = static_cast<std::uint32_t>(view_.slices.size()) - first;
-      if (count > 0) view_.tracks.push_back({track_name(track), track.kind == trace::Track::Kind::kStream, first, count});
+  // The thread of the loop comes first, then the others in their order.
+  void add_tracks(const std::vector<EventIndex>& chosen, trace::TrackId main_track) {
+    const std::vector<trace::Track>& tracks = analysis_.recording().tracks;
+    if (main_track < tracks.size()) add_track(chosen, tracks[main_track]);
+    for (trace::TrackId track = 0; track < tracks.size(); ++track) {
+      if (track != main_track) add_track(chosen, tracks[track]);
     }
+  }
+
+  void add_track(const std::vector<EventIndex>& chosen, const trace::Track& track) {
+    const auto first = static_cast<std::uint32_t>(view_.slices.size());
+    std::vector<std::int64_t> open;  // ends
+    const auto begin = std::ranges::lower_bound(chosen, track.first_event);
+    for (auto at = begin; at != chosen.end() && *at < track.first_event + track.event_count; ++at) {
+      while (!open.empty() && open.back() <= events_.start_ns[*at]) open.pop_back();
+      slice_of_[*at] = static_cast<std::int32_t>(view_.slices.size());
+      view_.slices.push_back({.event = *at, .depth = static_cast<std::uint32_t>(open.size())});
+      open.push_back(events_.end_ns(*at));
+    }
+    const auto count = static_cast<std::uint32_t>(view_.slices.size()) - first;
+    if (count > 0) view_.tracks.push_back({track_name(track), track.kind == trace::Track::Kind::kStream, first, count});
   }
 
   void link_launches() {
@@ -92,11 +118,18 @@ class View {
 
 }  // namespace
 
-std::vector<TimelineView> timeline_views(const Analysis& analysis, const Phases& phases, std::size_t most_slices) {
+std::vector<TimelineView> timeline_views(const Analysis& analysis, const Phases& phases, const TimelineOptions& options) {
   const std::vector<StepPhases>& steps = phases.steps();
+  const std::vector<Counter> all_counters = counters(analysis);
   std::vector<TimelineView> views;
   const auto add = [&](const StepPhases& step, std::string title) {
-    views.push_back(View(analysis, std::move(title), step.start_ns, step.start_ns + step.duration_ns).finish(most_slices));
+    const std::int64_t end = step.start_ns + step.duration_ns;
+    const std::size_t most_slices = views.empty() ? options.most_slices : options.most_other_slices;
+    views.push_back(View(analysis, std::move(title), step.start_ns, end).finish(most_slices, phases.main_track()));
+    for (const Counter& counter : all_counters) {
+      Counter part = part_of(counter, step.start_ns, end, options.most_points);
+      if (!part.values.empty()) views.back().counters.push_back(std::move(part));
+    }
   };
   if (!phases.has_steps() || steps.size() == 1) {
     add(steps.front(), phases.has_steps() ? fmt::format("Step {}", steps.front().number) : "The whole recording");

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "mindtorch/analyze/report/code_tables.h"
+#include "mindtorch/analyze/report/place_tables.h"
 #include "mindtorch/trace/text.h"
 
 namespace mindtorch::analyze {
@@ -14,6 +15,15 @@ namespace {
 using trace::EventKind;
 
 constexpr std::uint32_t kNoRow = 0xFFFFFFFF;
+
+bool is_inside_its_own_name(const Analysis& analysis, EventIndex i) {
+  const EventTree& tree = analysis.tree();
+  const trace::EventColumns& events = analysis.recording().events;
+  for (EventIndex around = tree.parent(i); around != kNoEvent; around = tree.parent(around)) {
+    if (events.name[around] == events.name[i]) return true;
+  }
+  return false;
+}
 
 // A key of names may stand for host events and for device activities: they are different rows.
 class Tables {
@@ -41,9 +51,8 @@ class Tables {
  private:
   bool counts(EventIndex i) const {
     const EventKind kind = recording_.events.kind[i];
-    if (analysis_.names().key(recording_.events.name[i]) == EventNames::kHidden) return false;
-    if (trace::is_device_kind(kind)) return is_device_work(kind);
-    return analysis_.tree().is_node(i) && kind != EventKind::kStep;
+    if (!trace::is_device_kind(kind)) return is_host_work(analysis_, i);
+    return is_device_work(kind) && analysis_.names().key(recording_.events.name[i]) != EventNames::kHidden;
   }
 
   std::uint32_t& row_slot(EventIndex i) {
@@ -57,40 +66,15 @@ class Tables {
     std::uint32_t& slot = row_slot(i);
     if (slot == kNoRow) {
       slot = static_cast<std::uint32_t>(rows_[on_device].size());
-      const auto key = analysis_.names().key(recording_.events.name[i]);
-      rows_[on_device].push_back({.name = std::string(analysis_.names().text(key)),
-                                  .kind = trace::event_kind_name(recording_.events.kind[i]),
-                                  .phase = phases_.of(i),
-                                  .shortest_ns = recording_.events.duration_ns[i]});
+      rows_[on_device].push_back(row_for(analysis_, phases_, i));
     }
     OpRow& row = rows_[on_device][slot];
+    if (!on_device) return add_host_call(row, analysis_, i);
     const std::int64_t duration = recording_.events.duration_ns[i];
-    ++row.calls;
-    row.shortest_ns = std::min(row.shortest_ns, duration);
-    row.longest_ns = std::max(row.longest_ns, duration);
-    if (on_device) {
-      row.total_ns += duration;
-      row.self_device_ns += duration;
-      row.device_ns += duration;
-      return;
-    }
-    row.self_ns += analysis_.tree().self_ns(i);
-    row.self_device_ns += analysis_.launches().self_ns(i);
-    const MemoryDelta memory = analysis_.memory_use().self(i);
-    row.memory += memory.cpu + memory.device;
-    if (!is_inside_its_own_name(i)) {
-      row.total_ns += duration;
-      row.device_ns += analysis_.launches().total_ns(i);
-    }
-  }
-
-  bool is_inside_its_own_name(EventIndex i) const {
-    const EventTree& tree = analysis_.tree();
-    const trace::NameId name = recording_.events.name[i];
-    for (EventIndex around = tree.parent(i); around != kNoEvent; around = tree.parent(around)) {
-      if (recording_.events.name[around] == name) return true;
-    }
-    return false;
+    row.add_call(duration);
+    row.total_ns += duration;
+    row.self_device_ns += duration;
+    row.device_ns += duration;
   }
 
   // Returns how many rows were left out.
@@ -188,10 +172,38 @@ class Tables {
 
 }  // namespace
 
+bool is_host_work(const Analysis& analysis, EventIndex event) {
+  const trace::EventColumns& events = analysis.recording().events;
+  if (!analysis.tree().is_node(event) || events.kind[event] == EventKind::kStep) return false;
+  return analysis.names().key(events.name[event]) != EventNames::kHidden;
+}
+
+OpRow row_for(const Analysis& analysis, const Phases& phases, EventIndex event) {
+  const trace::EventColumns& events = analysis.recording().events;
+  return {.name = std::string(analysis.names().text(analysis.names().key(events.name[event]))),
+          .kind = trace::event_kind_name(events.kind[event]),
+          .phase = phases.of(event)};
+}
+
+void add_host_call(OpRow& row, const Analysis& analysis, EventIndex event) {
+  const std::int64_t duration = analysis.recording().events.duration_ns[event];
+  row.add_call(duration);
+  row.self_ns += analysis.tree().self_ns(event);
+  row.self_device_ns += analysis.launches().self_ns(event);
+  const MemoryDelta memory = analysis.memory_use().self(event);
+  row.memory += memory.cpu + memory.device;
+  if (is_inside_its_own_name(analysis, event)) return;
+  row.total_ns += duration;
+  row.device_ns += analysis.launches().total_ns(event);
+}
+
 WorkTables work_tables(const Analysis& analysis, const Phases& phases, const WorkTableOptions& options) {
   WorkTables tables = Tables(analysis, phases, options).finish();
   tables.modules = module_rows(analysis, options.most_rows);
   tables.lines = line_rows(analysis, options.most_rows);
+  tables.ops_by_shapes = rows_by_place(analysis, phases, OpPlace::kShapes, options.most_rows);
+  tables.ops_by_module = rows_by_place(analysis, phases, OpPlace::kModule, options.most_rows);
+  tables.ops_by_line = rows_by_place(analysis, phases, OpPlace::kLine, options.most_rows);
   return tables;
 }
 

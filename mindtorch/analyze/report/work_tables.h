@@ -1,6 +1,7 @@
 // Work tables: ops, kernels, modules and source lines with their times, and who calls whom.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ struct WorkLink {
 
 struct OpRow {
   std::string name;
+  std::string place;      // what else tells the row from others: shapes, a module or a line; empty in tables by name
   std::string_view kind;  // "op", "scope", "kernel", ... or "module", "line"
   HostPhase phase = HostPhase::kPython;
   std::int64_t calls = 0;
@@ -35,6 +37,12 @@ struct OpRow {
   // Only for the rows with most time: the most important first, and the time of the row itself in each of `bins` parts of the recording.
   std::vector<WorkLink> callers, callees, kernels;
   std::vector<std::int64_t> over_time;
+
+  void add_call(std::int64_t duration_ns) {
+    shortest_ns = calls == 0 ? duration_ns : std::min(shortest_ns, duration_ns);
+    longest_ns = std::max(longest_ns, duration_ns);
+    ++calls;
+  }
   friend bool operator==(const OpRow&, const OpRow&) = default;
 };
 
@@ -42,7 +50,8 @@ struct WorkTables {
   std::vector<OpRow> ops;      // most time of their own first, on host and device together
   std::vector<OpRow> kernels;  // and copies, fills, collectives; their callers are ops
   std::vector<OpRow> modules;
-  std::vector<OpRow> lines;  // innermost lines of the user's own code; needs stacks
+  std::vector<OpRow> lines;                                      // innermost lines of the user's own code; needs stacks
+  std::vector<OpRow> ops_by_shapes, ops_by_module, ops_by_line;  // as `ops`, told apart by OpRow::place
   std::size_t ops_left_out = 0;
   std::size_t kernels_left_out = 0;
 };
@@ -56,5 +65,12 @@ struct WorkTableOptions {
 
 // O(events).
 MINDTORCH_EXPORT WorkTables work_tables(const Analysis& analysis, const Phases& phases, const WorkTableOptions& options = {});
+
+// True for host events that tables list: ops, scopes and calls of a runtime, but neither steps nor hidden names.
+bool is_host_work(const Analysis& analysis, EventIndex event);
+// A row with the name, kind and phase of an event, and no calls.
+OpRow row_for(const Analysis& analysis, const Phases& phases, EventIndex event);
+// Adds a call on the host to its row.
+void add_host_call(OpRow& row, const Analysis& analysis, EventIndex event);
 
 }  // namespace mindtorch::analyze

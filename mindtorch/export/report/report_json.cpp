@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <unordered_map>
 #include <vector>
 
-#include "mindtorch/base/text.h"
-#include "mindtorch/export/markup.h"
+#include "mindtorch/analyze/counters.h"
+#include "mindtorch/export/report/comparison_json.h"
+#include "mindtorch/export/report/json_parts.h"
 #include "mindtorch/trace/text.h"
 
 namespace mindtorch::exporter {
@@ -16,55 +16,7 @@ namespace {
 using analyze::OpRow;
 using analyze::Report;
 
-constexpr std::size_t kLongestName = 300;       // characters; names of C++ kernels can be several times as long
 constexpr std::size_t kLongestMetadata = 2000;  // bytes
-
-// `text` as JSON that cannot end the element around it.
-std::string quoted(std::string_view text) {
-  std::string safe;
-  for (const char c : json_quoted(text)) {
-    if (c == '<') {
-      safe += "\\u003c";
-    } else {
-      safe += c;
-    }
-  }
-  return safe;
-}
-
-template <class Items, class Text>
-std::string list(const Items& items, Text text) {
-  std::string joined = "[";
-  for (const auto& item : items) {
-    if (joined.size() > 1) joined += ',';
-    joined += text(item);
-  }
-  return joined + "]";
-}
-
-template <class Numbers>
-std::string numbers(const Numbers& values) {
-  return fmt::format("[{}]", fmt::join(values, ","));
-}
-
-std::string json_list(const std::vector<std::string>& values) {
-  return list(values, [](const std::string& value) { return quoted(value); });
-}
-
-// The list of names that all tables refer to.
-class Names {
- public:
-  std::size_t id(std::string_view text) {
-    const auto [at, is_new] = ids_.emplace(shortened(valid_utf8(text), kLongestName), texts_.size());
-    if (is_new) texts_.push_back(at->first);
-    return at->second;
-  }
-  std::string json() const { return json_list(texts_); }
-
- private:
-  std::unordered_map<std::string, std::size_t> ids_;
-  std::vector<std::string> texts_;
-};
 
 std::string finding_json(const analyze::Finding& finding) {
   return fmt::format(R"({{"id":"{}","title":{},"cost_ns":{},"share":{:.4f},"evidence":{},"remedy":{},"ops":{},"lines":{}}})", finding.id,
@@ -85,8 +37,10 @@ std::string table_json(const std::vector<OpRow>& rows, std::size_t left_out, Nam
                            links_json(row.callers), links_json(row.callees), links_json(row.kernels), numbers(row.over_time));
   }
   const std::string body = list(rows, [&](const OpRow& row) {
-    return fmt::format("[{},{},{},{},{},{},{},{},{},{},{}]", names.id(row.name), names.id(row.kind), static_cast<int>(row.phase), row.calls,
-                       row.total_ns, row.self_ns, row.shortest_ns, row.longest_ns, row.device_ns, row.self_device_ns, row.memory);
+    const std::string place = row.place.empty() ? std::string() : fmt::format(",{}", names.id(row.place));
+    return fmt::format("[{},{},{},{},{},{},{},{},{},{},{}{}]", names.id(row.name), names.id(row.kind), static_cast<int>(row.phase),
+                       row.calls, row.total_ns, row.self_ns, row.shortest_ns, row.longest_ns, row.device_ns, row.self_device_ns, row.memory,
+                       place);
   });
   return fmt::format(R"({{"rows":{},"details":{{{}}},"leftOut":{}}})", body, details, left_out);
 }
@@ -98,19 +52,15 @@ std::string flame_json(std::string_view title, const std::vector<analyze::FlameN
                      }));
 }
 
-std::string device_text(trace::Device device) {
-  if (device.type == trace::DeviceType::kCpu) return "CPU";
-  return fmt::format("{}:{}", trace::device_type_name(device.type), device.index);
-}
-
 std::string memory_json(const analyze::MemoryView& view) {
   const std::string bytes = list(view.bytes, [](const auto& row) { return numbers(row); });
   const std::string holders = list(view.holders, [](const analyze::MemoryHolder& holder) {
-    return fmt::format("[{},{},{}]", quoted(shortened(valid_utf8(holder.name), kLongestName)), holder.bytes, holder.blocks);
+    return fmt::format("[{},{},{}]", quoted(short_name(holder.name)), holder.bytes, holder.blocks);
   });
-  return fmt::format(R"({{"device":"{}","times":{},"bytes":{},"peak":{},"peakAt":{},"holders":{},"allocations":{},"allocated":{}}})",
-                     device_text(view.device), numbers(view.times_ns), bytes, view.peak, view.peak_ns, holders, view.allocations,
-                     view.allocated);
+  return fmt::format(
+      R"({{"device":"{}","times":{},"bytes":{},"before":{},"peak":{},"peakAt":{},"holders":{},"allocations":{},"allocated":{}}})",
+      analyze::device_text(view.device), numbers(view.times_ns), bytes, view.before, view.peak, view.peak_ns, holders, view.allocations,
+      view.allocated);
 }
 
 // Starts are differences to the slice before, because small numbers are short.
@@ -132,21 +82,25 @@ std::string timeline_json(const analyze::Analysis& analysis, const analyze::Time
   const std::string tracks = list(view.tracks, [](const analyze::TimelineTrack& track) {
     return fmt::format("[{},{},{},{}]", quoted(track.name), track.is_device ? 1 : 0, track.first_slice, track.slice_count);
   });
+  const std::string counters = list(view.counters, [](const analyze::Counter& counter) {
+    return fmt::format(R"(["{}","{}",{},{}])", counter.name, analyze::device_text(counter.device), numbers(counter.times_ns),
+                       numbers(counter.values));
+  });
   return fmt::format(
-      R"({{"title":{},"start":{},"end":{},"tracks":{},"starts":{},"durations":{},"names":{},"depths":{},"kinds":{},"links":{},"leftOut":{}}})",
+      R"({{"title":{},"start":{},"end":{},"tracks":{},"starts":{},"durations":{},"names":{},"depths":{},"kinds":{},"links":{},"counters":{},"leftOut":{}}})",
       quoted(view.title), view.start_ns, view.end_ns, tracks, numbers(starts), numbers(durations), numbers(name_ids), numbers(depths),
-      numbers(kinds), numbers(links), view.left_out);
+      numbers(kinds), numbers(links), counters, view.left_out);
 }
 
-std::string steps_json(const Report& report) {
+std::string steps_json(const std::vector<analyze::StepPhases>& steps, std::size_t count, std::int64_t median_ns) {
   const auto column = [&](auto member) {
-    return list(report.steps, [&](const analyze::StepPhases& step) { return fmt::to_string(step.*member); });
+    return list(steps, [&](const analyze::StepPhases& step) { return fmt::to_string(step.*member); });
   };
-  return fmt::format(R"({{"count":{},"median":{},"numbers":{},"starts":{},"durations":{},"host":{},"device":{}}})", report.step_count,
-                     report.median_step_ns, column(&analyze::StepPhases::number), column(&analyze::StepPhases::start_ns),
+  return fmt::format(R"({{"count":{},"median":{},"numbers":{},"starts":{},"durations":{},"host":{},"device":{}}})", count, median_ns,
+                     column(&analyze::StepPhases::number), column(&analyze::StepPhases::start_ns),
                      column(&analyze::StepPhases::duration_ns),
-                     list(report.steps, [](const analyze::StepPhases& step) { return numbers(step.host); }),
-                     list(report.steps, [](const analyze::StepPhases& step) { return numbers(step.device); }));
+                     list(steps, [](const analyze::StepPhases& step) { return numbers(step.host); }),
+                     list(steps, [](const analyze::StepPhases& step) { return numbers(step.device); }));
 }
 
 std::string phases_json() {
@@ -195,19 +149,24 @@ std::string findings_json(const Report& report) {
                      list(report.findings, finding_json));
 }
 
-std::string report_json(const analyze::Analysis& analysis, const Report& report, std::string_view title) {
+std::string report_json(const analyze::Analysis& analysis, const Report& report, std::string_view title, const Comparison* comparison) {
   Names names;
   std::string out = fmt::format(R"({{"about":{},"hasSteps":{},"hasDevice":{},"phases":{},"steps":{},"findings":{})",
                                 about_json(analysis.recording(), title), report.has_steps, report.has_device_work, phases_json(),
-                                steps_json(report), list(report.findings, finding_json));
+                                steps_json(report.steps, report.step_count, report.median_step_ns), list(report.findings, finding_json));
+  if (!report.slices.empty())
+    out += fmt::format(R"(,"slices":{})", steps_json(report.slices, report.slices.size(), report.slices.front().duration_ns));
   out += fmt::format(R"(,"ops":{},"kernels":{},"modules":{},"lines":{})", table_json(report.tables.ops, report.tables.ops_left_out, names),
                      table_json(report.tables.kernels, report.tables.kernels_left_out, names), table_json(report.tables.modules, 0, names),
                      table_json(report.tables.lines, 0, names));
+  out += fmt::format(R"(,"opsByShape":{},"opsByModule":{},"opsByLine":{})", table_json(report.tables.ops_by_shapes, 0, names),
+                     table_json(report.tables.ops_by_module, 0, names), table_json(report.tables.ops_by_line, 0, names));
   out += fmt::format(R"(,"flames":[{})", flame_json("ops", report.op_flame, names));
   if (!report.stack_flame.empty()) out += "," + flame_json("stacks", report.stack_flame, names);
   out += fmt::format(R"(],"categories":{},"memory":{})", categories_json(), list(report.memory, memory_json));
   out += fmt::format(R"(,"timelines":{})",
                      list(report.timelines, [&](const analyze::TimelineView& view) { return timeline_json(analysis, view, names); }));
+  if (comparison != nullptr) out += fmt::format(R"(,"compared":{})", comparison_json(*comparison, names));
   return out + fmt::format(R"(,"names":{}}})", names.json());
 }
 

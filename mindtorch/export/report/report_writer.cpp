@@ -11,7 +11,8 @@
 
 namespace mindtorch::exporter {
 
-void write_report(const analyze::Analysis& analysis, const analyze::Report& report, const std::string& path, const std::string& title) {
+void write_report(const analyze::Analysis& analysis, const analyze::Report& report, const std::string& path, const std::string& title,
+                  const Comparison* comparison) {
   const std::string shown = title.empty() ? std::filesystem::path(path).filename().string() : title;
   Output out(path);
   // The markers of report.html are replaced in the order in which they stand there.
@@ -26,9 +27,10 @@ void write_report(const analyze::Analysis& analysis, const analyze::Report& repo
   copy_until("/*{{style}}*/");
   out.append(page_text("report.css"));
   copy_until("{{data}}");
-  out.append(report_json(analysis, report, shown));
+  out.append(report_json(analysis, report, shown, comparison));
   copy_until("/*{{script}}*/");
-  for (const std::string_view file : {"format.js", "charts.js", "tables.js", "flame.js", "timeline.js", "report.js"})
+  for (const std::string_view file :
+       {"format.js", "charts.js", "tables.js", "details.js", "flame.js", "timeline.js", "compared.js", "report.js"})
     out.append(page_text(file));
   out.append(rest);
   out.commit();

@@ -1,4 +1,4 @@
-// Averages and events as JSON and CSV, for programs. Times are microseconds with nanosecond digits, sizes bytes.
+// Averages, events and counters as JSON and CSV, for programs. Times are microseconds with nanosecond digits, sizes bytes.
 //
 // Any name is safe: JSON strings are escaped, CSV fields quoted (RFC 4180), invalid UTF-8 replaced.
 #pragma once
@@ -6,7 +6,9 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "mindtorch/analyze/counters.h"
 #include "mindtorch/analyze/events.h"
 #include "mindtorch/analyze/key_averages.h"
 #include "mindtorch/base/export.h"
@@ -24,6 +26,9 @@ MINDTORCH_EXPORT void write_averages_csv(const analyze::KeyAverages& averages, c
 // One object: {"events": [...], "losses": [...]}. Shapes, stacks, memory and FLOPs are there only if they were recorded.
 MINDTORCH_EXPORT void write_events_json(const analyze::Events& events, const TextSink& sink);
 MINDTORCH_EXPORT void write_events_csv(const analyze::Events& events, const TextSink& sink);
+
+// One line per value of a counter.
+MINDTORCH_EXPORT void write_counters_csv(const std::vector<analyze::Counter>& counters, const TextSink& sink);
 
 // The same, whole.
 MINDTORCH_EXPORT std::string averages_json(const analyze::KeyAverages& averages);

@@ -21,7 +21,7 @@ struct JsonWriter {
     const std::uint64_t ns = time.ns < 0 ? -static_cast<std::uint64_t>(time.ns) : static_cast<std::uint64_t>(time.ns);
     fmt::format_to(std::back_inserter(out), "{}{}.{:03}", time.ns < 0 ? "-" : "", ns / 1000, ns % 1000);
   }
-  void operator()(const std::string& text) { out += json_quoted(text); }
+  void operator()(std::string_view text) { out += json_quoted(text); }
   void operator()(const Json& json) { out += json.text; }
 };
 
@@ -43,9 +43,14 @@ void append_csv_field(std::string& out, std::string_view text) {
 void append_json(std::string& out, const Value& value) { std::visit(JsonWriter{out}, value); }
 
 void append_csv(std::string& out, const Value& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) {
-    const std::string plain = without_controls(*text, true);
+  const auto append_text = [&](std::string_view text) {
+    const std::string plain = without_controls(text, true);
     append_csv_field(out, looks_like_formula(plain) ? "'" + plain : plain);
+  };
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    append_text(*text);
+  } else if (const auto* view = std::get_if<std::string_view>(&value)) {
+    append_text(*view);
   } else if (const auto* json = std::get_if<Json>(&value)) {
     append_csv_field(out, json->text);
   } else if (!std::holds_alternative<std::monostate>(value)) {

@@ -1,4 +1,4 @@
-// The values of tabular.cpp as JSON and as CSV, and text handed on in pieces.
+// Columns of values, the values as JSON and as CSV, and text handed on in pieces.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,11 @@ struct Time {
 struct Json {
   std::string text;
 };
-// std::monostate: nothing was recorded.
-using Value = std::variant<std::monostate, std::int64_t, double, bool, Time, std::string, Json>;
+// std::monostate: nothing was recorded. A string_view refers to a text that outlives the value.
+using Value = std::variant<std::monostate, std::int64_t, double, bool, Time, std::string, std::string_view, Json>;
+
+// What the values of a column are, apart from std::monostate. Times are real numbers; JSON is text.
+enum class ColumnType : std::uint8_t { kInteger, kReal, kBool, kText };
 
 MINDTORCH_EXPORT void append_json(std::string& out, const Value& value);
 MINDTORCH_EXPORT void append_csv(std::string& out, const Value& value);
@@ -29,6 +32,7 @@ MINDTORCH_EXPORT void append_csv(std::string& out, const Value& value);
 template <class Row>
 struct TabularColumn {
   std::string_view name;
+  ColumnType type;
   Value (*read)(const Row&);
 };
 

@@ -1,4 +1,4 @@
-// Averages and events, streamed into files.
+// Averages, events and counters, streamed into files.
 #include "mindtorch/export/tabular/tabular_writer.h"
 
 #include "mindtorch/analyze/analysis.h"
@@ -36,6 +36,11 @@ void write_events_json(const trace::Recording& recording, const std::string& pat
 void write_events_csv(const trace::Recording& recording, const std::string& path) {
   const analyze::Analysis analysis(recording);
   write_file(path, [&](const TextSink& sink) { exporter::write_events_csv(analysis.events(), sink); });
+}
+
+void write_counters_csv(const trace::Recording& recording, const std::string& path) {
+  const std::vector<analyze::Counter> counters = analyze::counters(analyze::Analysis(recording));
+  write_file(path, [&](const TextSink& sink) { exporter::write_counters_csv(counters, sink); });
 }
 
 }  // namespace mindtorch::exporter

@@ -1,4 +1,4 @@
-// Averages and events as JSON and CSV files, for spreadsheets and scripts.
+// Averages, events and counters as JSON and CSV files, for spreadsheets and scripts.
 #pragma once
 
 #include <string>
@@ -14,5 +14,8 @@ void write_averages_csv(const trace::Recording& recording, const std::string& pa
 // Every event, streamed.
 void write_events_json(const trace::Recording& recording, const std::string& path);
 void write_events_csv(const trace::Recording& recording, const std::string& path);
+
+// Memory and queued device work over time.
+void write_counters_csv(const trace::Recording& recording, const std::string& path);
 
 }  // namespace mindtorch::exporter

@@ -213,6 +213,13 @@ class EventList(UserList):
                 columns[name] = pandas.Categorical.from_codes(*column)
         return pandas.DataFrame(columns)
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The list as a table for pyarrow, polars, DuckDB and others that know Arrow's C interface; see docs/report.md for its columns.
+
+        `requested_schema` is accepted and changes nothing: consumers convert what they get.
+        """
+        return _C.arrow_stream(self._rows)
+
     def _repr_html_(self) -> str:
         """The table as HTML for a notebook."""
         from mindtorch_v2.profiler import _html

@@ -15,6 +15,7 @@ from mindtorch_v2.profiler._distributed import distributed_info
 from mindtorch_v2.profiler._event_list import EventList
 from mindtorch_v2.profiler._garbage_collection import GarbageCollection
 from mindtorch_v2.profiler._hosts import activate_hosts
+from mindtorch_v2.profiler._parquet import write_parquet
 from mindtorch_v2.profiler._python_calls import PythonCalls
 from mindtorch_v2.profiler._warnings import warn
 
@@ -237,9 +238,23 @@ class _KinetoProfile(_C.Profile):
         """
         self._export_chrome_trace(os.fspath(path))
 
+    def counters(self) -> _C.Counters:
+        """Memory and queued device work over time, as a table for pyarrow, polars, DuckDB and others that know Arrow's C interface."""
+        return _C.counters(self._events("getting counters"))
+
     def export_trace(self, path: str | os.PathLike) -> None:
         """Writes the last cycle in the format that the suffix of `path` names."""
-        self._export_trace(os.fspath(path))
+        path = os.fspath(path)
+        if not path.endswith(".parquet"):
+            self._export_trace(path)
+            return
+        if path.endswith(".averages.parquet"):
+            table = self.key_averages()
+        elif path.endswith(".counters.parquet"):
+            table = self.counters()
+        else:
+            table = self.events()
+        write_parquet(table, path)
 
     def export_report(self, path: str | os.PathLike) -> None:
         """Writes one page for a browser about the last cycle: steps, findings, tables, flame graph, memory, timeline."""

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from mindtorch_v2._mtprof import find_program
 
-# The columns of the table `events` whose types a small file might not show.
-_TYPES = {
+# The types of the columns, which a small file might not show.
+_COUNTER_TYPES = {"name": "VARCHAR", "device": "VARCHAR", "time_ns": "BIGINT", "value": "BIGINT"}
+_EVENT_TYPES = {
     "id": "BIGINT",
     "name": "VARCHAR",
     "kind": "VARCHAR",
@@ -42,18 +43,19 @@ class QueryError(Exception):
 
 
 def connect(recording: str | Path):
-    """A DuckDB connection with the tables `events` and `steps` of a recording or trace."""
+    """A DuckDB connection with the tables `events`, `steps` and `counters` of a recording or trace."""
     try:
         import duckdb
     except ImportError as error:
         raise QueryError("DuckDB is not installed; install it: pip install duckdb") from error
     with tempfile.TemporaryDirectory() as folder:
-        table = Path(folder) / "all.events.csv"
-        _native("export", recording, "-o", table)
-        steps = json.loads(_native("info", recording, "--json"))["steps"]
         database = duckdb.connect()
-        options = {"header": True, "dtype": _TYPES, "quotechar": '"', "escapechar": '"', "parallel": False}
-        database.read_csv(str(table), **options).create("events")
+        for table, types in (("events", _EVENT_TYPES), ("counters", _COUNTER_TYPES)):
+            file = Path(folder) / f"all.{table}.csv"
+            _native("export", recording, "-o", file)
+            options = {"header": True, "dtype": types, "quotechar": '"', "escapechar": '"', "parallel": False}
+            database.read_csv(str(file), **options).create(table)
+    steps = json.loads(_native("info", recording, "--json"))["steps"]
     database.execute("CREATE TABLE steps (number BIGINT, start_ns BIGINT, duration_ns BIGINT, events BIGINT, device_ns BIGINT)")
     rows = [[step[name] for name in ("number", "start_ns", "duration_ns", "events", "device_ns")] for step in steps]
     if rows:
@@ -74,7 +76,7 @@ def _native(*arguments) -> str:
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="mtprof query",
-        description="Asks a recording or a trace in SQL. Tables: events, steps; their columns are described in docs/report.md.",
+        description="Asks a recording or a trace in SQL. Tables: events, steps, counters; their columns are described in docs/report.md.",
     )
     parser.add_argument("file", help="a recording or a Chrome trace")
     parser.add_argument("sql", help="such as: select name, sum(self_cpu_time_ns) from events group by name order by 2 desc limit 5")

@@ -12,6 +12,7 @@ void bind_profiler(nb::module_& module) {
   bind_event_sequence(module);
   bind_event_rows(module);
   bind_event_columns(module);
+  bind_arrow_streams(module);
   bind_all_events(module);
   bind_hand_made_tree(module);
   bind_profile(module);

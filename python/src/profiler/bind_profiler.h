@@ -14,6 +14,7 @@ void bind_function_event_avg(nb::module_& module);
 void bind_event_sequence(nb::module_& module);
 void bind_event_rows(nb::module_& module);
 void bind_event_columns(nb::module_& module);
+void bind_arrow_streams(nb::module_& module);
 void bind_all_events(nb::module_& module);
 void bind_hand_made_tree(nb::module_& module);
 void bind_status(nb::module_& module);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <map>
 
 #include "tests/analyze/recordings.h"
 
@@ -17,6 +18,7 @@ using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::Pair;
 using trace::EventKind;
 
 constexpr std::int64_t kStep = 1'000'000;  // 1 ms
@@ -67,7 +69,7 @@ class Training {
     if (program_.loading > 0)
       add(maker_.scope("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", at, program_.loading), program_.loading, 10);
     const std::int64_t forward = std::min(program_.forward, length - program_.loading - program_.item - program_.optimizer - 50'000);
-    maker_.op("aten::linear", at, forward);
+    place(maker_.op("aten::linear", at, forward), 11);
     if (program_.with_device) {
       for (int k = 0; k < program_.kernels; ++k) {
         ++correlation_;
@@ -76,7 +78,7 @@ class Training {
       }
     }
     at += forward + 1000;
-    if (program_.malloc > 0) add(maker_.op("cudaMalloc", at, program_.malloc, EventKind::kRuntime), program_.malloc, 11);
+    if (program_.malloc > 0) add(maker_.op("cudaMalloc", at, program_.malloc, EventKind::kRuntime), program_.malloc, 14);
     if (program_.item > 0) add(maker_.op("aten::_local_scalar_dense", at, program_.item), program_.item, 12);
     const std::int64_t optimizer = at;
     place(maker_.scope("Optimizer.step#AdamW.step", optimizer, program_.optimizer), 13);
@@ -107,6 +109,24 @@ TEST(Findings, AHealthyProgramHasNone) {
   EXPECT_THAT(ids_of({.with_device = false}), IsEmpty());
   EXPECT_THAT(ids_of({.steps = 1}), IsEmpty());
   EXPECT_THAT(ids_of({.steps = 0}), IsEmpty());
+}
+
+// A slow loader, .item() in each step, an optimizer that is not fused, and products in float32.
+TEST(Findings, ADeliberatelyBadLoopGetsFourFindingsWithTheirLines) {
+  const std::vector<Finding> found = findings_of({.loading = 200'000,
+                                                  .item = 150'000,
+                                                  .optimizer = 100'000,
+                                                  .optimizer_ops = 200,
+                                                  .optimizer_op = "aten::addcmul_",
+                                                  .matmul = "ampere_sgemm_128x64_tn",
+                                                  .kernel = 200'000,
+                                                  .with_stacks = true});
+  std::map<std::string_view, std::vector<std::string>> lines;
+  for (const Finding& finding : found) lines[finding.id] = finding.lines;
+  EXPECT_THAT(
+      lines,
+      ElementsAre(Pair("float32_matmuls", ElementsAre("train.py:11:main")), Pair("synchronising_calls", ElementsAre("train.py:12:main")),
+                  Pair("unfused_optimizer", ElementsAre("train.py:13:main")), Pair("waiting_for_data", ElementsAre("train.py:10:main"))));
 }
 
 TEST(Findings, WaitingForDataIsFoundWithItsCostAndLine) {
@@ -202,6 +222,56 @@ TEST(Findings, KernelsOfOtherTypesAndOtherWorkAreNoFloat32Matmuls) {
 TEST(Findings, TheMedianIsTheMiddleValue) {
   EXPECT_EQ(median_of({}), 0);
   EXPECT_EQ(median_of({5, 1, 9}), 5);
+}
+
+using Ids = std::vector<std::string_view>;
+
+Ids ids_in(Maker& maker) {
+  const trace::Recording recording = maker.finish();
+  const Analysis analysis(recording);
+  const Phases phases(analysis);
+  Ids ids;
+  for (const Finding& finding : find_findings(analysis, phases, work_tables(analysis, phases))) ids.push_back(finding.id);
+  return ids;
+}
+
+TEST(Findings, AnIdleDeviceIsFoundUnlessAnotherFindingExplainsIt) {
+  EXPECT_THAT(ids_of({.kernel = 50'000}), ElementsAre("idle_device"));
+  EXPECT_THAT(ids_of({.kernel = 300'000}), IsEmpty()) << "less than half of a step is idle";
+  EXPECT_THAT(ids_of({.loading = 500'000, .kernel = 50'000}), ElementsAre("waiting_for_data"));
+  EXPECT_THAT(ids_of({.with_device = false}), IsEmpty());
+}
+
+TEST(Findings, CopiesOfPageableMemoryAreFoundAndThoseOfPinnedMemoryAreNot) {
+  for (const bool is_pageable : {true, false}) {
+    Maker maker;
+    for (int step = 0; step < 10; ++step) {
+      const std::int64_t start = step * kStep;
+      maker.step(step, start, kStep);
+      const auto correlation = static_cast<std::uint64_t>(2 * step + 1);
+      maker.op("cudaMemcpyAsync", start + 1000, is_pageable ? 200'000 : 5'000, EventKind::kRuntime, correlation);
+      maker.kernel(is_pageable ? "Memcpy HtoD (Pageable -> Device)" : "Memcpy HtoD (Pinned -> Device)", start + 2000, 190'000, correlation,
+                   EventKind::kMemcpy);
+      maker.op("aten::linear", start + 210'000, 780'000);
+      maker.launch(start + 211'000, 10, correlation + 1);
+      maker.kernel("gemm_bf16", start + 212'000, 700'000, correlation + 1);
+    }
+    EXPECT_EQ(ids_in(maker), is_pageable ? Ids{"pageable_copies"} : Ids{});
+  }
+}
+
+TEST(Findings, FillingGradientsWithZerosIsFoundAndDroppingThemIsNot) {
+  for (const bool fills : {true, false}) {
+    Maker maker;
+    for (int step = 0; step < 10; ++step) {
+      const std::int64_t start = step * kStep;
+      maker.step(step, start, kStep);
+      maker.scope("Optimizer.zero_grad#SGD.zero_grad", start + 1000, 120'000);
+      if (fills) maker.op("aten::_foreach_zero_", start + 2000, 100'000);
+      maker.op("aten::linear", start + 130'000, 860'000);
+    }
+    EXPECT_EQ(ids_in(maker), fills ? Ids{"zeroed_gradients"} : Ids{});
+  }
 }
 
 }  // namespace

@@ -99,5 +99,22 @@ TEST(Flame, WithoutStacksThereIsNone) {
   EXPECT_THAT(stack_flame(analysis), IsEmpty());
 }
 
+TEST(Flame, WithoutStacksCallsOfPythonFunctionsAreTheFrames) {
+  Maker maker;
+  maker.op("train.py(3): main", 0, 100, EventKind::kPythonFunction);
+  maker.op("train.py(9): forward", 10, 60, EventKind::kPythonFunction);
+  maker.op("aten::mm", 20, 30);
+  const trace::Recording recording = maker.finish();
+  const Analysis analysis(recording);
+  const std::vector<FlameNode> nodes = stack_flame(analysis);
+  ASSERT_EQ(nodes.size(), 4U);
+  EXPECT_EQ(nodes[1].name, "train.py(3): main");
+  EXPECT_EQ(nodes[1].self_ns, 40);
+  EXPECT_EQ(nodes[2].self_ns, 30);
+  EXPECT_EQ(nodes[3].name, "aten::mm");
+  EXPECT_EQ(nodes[3].parent, 2U);
+  EXPECT_EQ(op_flame(analysis).size(), 2U) << "in the other view there are ops alone";
+}
+
 }  // namespace
 }  // namespace mindtorch::analyze

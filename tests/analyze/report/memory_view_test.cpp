@@ -50,6 +50,19 @@ TEST(MemoryView, APictureOfManyReportsStillShowsThePeak) {
   EXPECT_EQ(highest, 1 << 20);
 }
 
+TEST(MemoryView, MemoryFromBeforeTheRecordingCountsIfTheReportsTellIt) {
+  Maker maker;
+  maker.op("aten::mm", 0, 10'000);
+  maker.builder().add_memory(2000, maker.thread(), {}, 1, 500, 70'500, 80'000);
+  maker.builder().add_memory(5000, maker.thread(), {}, 2, 300, 70'800, 80'000);
+  const trace::Recording recording = maker.finish();
+  const Analysis analysis(recording);
+  const std::vector<MemoryView> views = memory_views(analysis);
+  ASSERT_EQ(views.size(), 1U);
+  EXPECT_EQ(views[0].peak, 70'800);
+  EXPECT_EQ(views[0].holders.front(), (MemoryHolder{"allocated before the recording", 70'000, 0}));
+}
+
 TEST(MemoryView, ARecordingWithoutReportsHasNone) {
   Maker maker;
   maker.op("aten::mm", 0, 10);

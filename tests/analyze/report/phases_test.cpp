@@ -123,5 +123,39 @@ TEST(Phases, TheTimesOfAnyRecordingAddUp) {
   }
 }
 
+TEST(Phases, ARecordingWithoutStepsIsCutIntoSlicesOfTime) {
+  Maker maker;
+  maker.op("aten::mm", 0, 250);
+  maker.op("Optimizer.step#SGD.step", 250, 750);
+  const trace::Recording recording = maker.finish();
+  const Analysis analysis(recording);
+  const Phases phases(analysis);
+  EXPECT_FALSE(phases.has_steps());
+  ASSERT_EQ(phases.slices().size(), 50U) << "slices of 20 ns";
+  EXPECT_EQ(host(phases.slices()[12], HostPhase::kForward), 10) << "an op counts in each slice in which it runs";
+  EXPECT_EQ(host(phases.slices()[12], HostPhase::kOptimizer), 10);
+  for (const StepPhases& slice : phases.slices()) EXPECT_EQ(sum(slice.host), 20);
+}
+
+TEST(Phases, ARecordingWithStepsHasNoSlices) {
+  Maker maker;
+  maker.step(0, 0, 100);
+  maker.op("aten::mm", 10, 50);
+  const trace::Recording recording = maker.finish();
+  EXPECT_TRUE(Phases(Analysis(recording)).slices().empty());
+}
+
+TEST(Phases, AnOpThatOutlastsItsStepCountsInBothSteps) {
+  Maker maker;
+  maker.step(0, 0, 100);
+  maker.step(1, 100, 100);
+  maker.op("aten::mm", 80, 60);
+  const trace::Recording recording = maker.finish();
+  const Analysis analysis(recording);
+  const Phases phases(analysis);
+  EXPECT_EQ(host(phases.steps()[0], HostPhase::kForward), 20);
+  EXPECT_EQ(host(phases.steps()[1], HostPhase::kForward), 40);
+}
+
 }  // namespace
 }  // namespace mindtorch::analyze

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/analyze/recordings.h"
 
 namespace mindtorch::analyze {
@@ -54,10 +56,29 @@ TEST(TimelineView, TheShortestSlicesAreLeftOutIfThereAreTooMany) {
   for (int k = 0; k < 100; ++k) maker.op("op", 1000 * k, 10 + k);
   const trace::Recording recording = maker.finish();
   const Analysis analysis(recording);
-  const std::vector<TimelineView> views = timeline_views(analysis, Phases(analysis), 10);
+  const std::vector<TimelineView> views = timeline_views(analysis, Phases(analysis), {.most_slices = 10});
   EXPECT_EQ(views[0].left_out, 90U);
   ASSERT_EQ(views[0].slices.size(), 10U);
   for (const TimelineSlice& slice : views[0].slices) EXPECT_GE(recording.events.duration_ns[slice.event], 100);
+}
+
+TEST(TimelineView, CountersBeginWithTheirValueAtTheStartAndKeepTheirPeaks) {
+  Maker maker;
+  maker.step(0, 0, 1000);
+  maker.step(1, 1000, 1010);
+  maker.memory(500, 64);
+  for (int k = 1; k <= 100; ++k) maker.memory(1000 + 9 * k, k == 50 ? 1000 : k == 51 ? -1000 : 1);
+  const trace::Recording recording = maker.finish();
+  const Analysis analysis(recording);
+  const std::vector<TimelineView> views = timeline_views(analysis, Phases(analysis), {.most_points = 10});
+  const auto second = std::ranges::find(views, 1000, &TimelineView::start_ns);
+  ASSERT_NE(second, views.end());
+  ASSERT_FALSE(second->counters.empty());
+  const Counter& allocated = second->counters.front();
+  EXPECT_EQ(allocated.times_ns.front(), 1000);
+  EXPECT_EQ(allocated.values.front(), 64);
+  EXPECT_EQ(allocated.values.size(), 11U);
+  EXPECT_EQ(std::ranges::max(allocated.values), 64 + 49 + 1000);
 }
 
 }  // namespace

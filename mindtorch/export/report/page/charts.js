@@ -37,14 +37,17 @@ function typicalStep(rows) {
   return chosen[0].map((_, phase) => median(chosen.map((row) => row[phase])));
 }
 
-function stepsChart(onPick) {
-  const steps = DATA.steps, count = steps.durations.length, left = 58, bottom = 22, top = 8;
+const WIDEST_STEP = 90;
+
+// The phases of steps, or of slices of time, as stacked bars.
+function stepsChart(steps, kind) {
+  const count = steps.durations.length, left = 58, bottom = 22, top = 8;
   // One slow step must not make all the others invisible: it is cut, and marked.
-  const usual = DATA.steps.median * 3, longest = Math.max(...steps.durations);
+  const usual = steps.median * 3, longest = Math.max(...steps.durations);
   const limit = longest > usual && count > 4 ? usual : longest * 1.05;
   let hover = -1;
-  const made = canvas(190, "Duration of each step by phase", (context, width, height) => {
-    const room = width - left, unit = (height - bottom - top) / limit, step = room / count;
+  const made = canvas(190, "Duration of each " + kind + " by phase", (context, width, height) => {
+    const room = width - left, unit = (height - bottom - top) / limit, step = Math.min(room / count, WIDEST_STEP);
     context.fillStyle = color("faint");
     context.textAlign = "right";
     context.textBaseline = "middle";
@@ -85,7 +88,7 @@ function stepsChart(onPick) {
     for (let k = 0; k < count; k += every) context.fillText(steps.numbers[k], left + (k + 0.5) * step - gap / 2, height - 9);
   });
   const at = (event) => {
-    const box = made.getBoundingClientRect(), k = Math.floor(((event.clientX - box.left - left) / (box.width - left)) * count);
+    const box = made.getBoundingClientRect(), k = Math.floor((event.clientX - box.left - left) / Math.min((box.width - left) / count, WIDEST_STEP));
     return k >= 0 && k < count ? k : -1;
   };
   made.addEventListener("mousemove", (event) => {
@@ -97,14 +100,13 @@ function stepsChart(onPick) {
     if (k < 0) return hideTip();
     const phases = steps.host[k].map((time, phase) => [time, DATA.phases.host[phase]]).filter(([time]) => time > 0);
     phases.sort((a, b) => b[0] - a[0]);
-    showTip(event, "Step " + steps.numbers[k] + ": " + timeText(steps.durations[k]) + "\n" + phases.slice(0, 5).map(([time, name]) => timeText(time) + "  " + name).join("\n"));
+    showTip(event, kind[0].toUpperCase() + kind.slice(1) + " " + steps.numbers[k] + ": " + timeText(steps.durations[k]) + "\n" + phases.slice(0, 5).map(([time, name]) => timeText(time) + "  " + name).join("\n"));
   });
   made.addEventListener("mouseleave", () => {
     hover = -1;
     hideTip();
     made.redraw();
   });
-  if (onPick) made.addEventListener("click", (event) => at(event) >= 0 && onPick(at(event)));
   return made;
 }
 
@@ -113,14 +115,14 @@ const MEMORY_COLORS = ["p0", "p5", "p3", "p7", "p2", "p1", "p4", "d3"];
 function memoryChart(view) {
   const left = 66, bottom = 22, top = 12, last = view.times[view.times.length - 1] || 1;
   const made = canvas(280, "Memory over time by category", (context, width, height) => {
-    const room = width - left - 8, unit = (height - bottom - top) / Math.max(1, view.peak * 1.06);
+    const room = width - left - 8, drawn = view.peak - view.before, unit = (height - bottom - top) / Math.max(1, drawn * 1.06);
     const x = (time) => left + (time / last) * room, y = (bytes) => height - bottom - bytes * unit;
     context.fillStyle = color("faint");
     context.textBaseline = "middle";
     for (let k = 0; k <= 3; ++k) {
-      const value = (view.peak * k) / 3;
+      const value = (drawn * k) / 3;
       context.textAlign = "right";
-      context.fillText(bytesText(value), left - 8, y(value));
+      context.fillText(bytesText(Math.round(value + view.before)), left - 8, y(value));
       context.fillRect(left, Math.round(y(value)), room, 0.5);
       context.textAlign = k === 0 ? "left" : k === 3 ? "right" : "center";
       context.fillText(timeText((last * k) / 3), x((last * k) / 3), height - 9);
@@ -128,7 +130,7 @@ function memoryChart(view) {
     const base = new Float64Array(view.times.length);
     for (let category = 0; category < 8; ++category) {
       context.beginPath();
-      context.moveTo(x(0), y(base[0] || 0));
+      context.moveTo(x(view.times[0] || 0), y(base[0] || 0));
       view.times.forEach((time, k) => {
         if (k > 0) context.lineTo(x(time), y(base[k - 1] + view.bytes[k - 1][category]));
         context.lineTo(x(time), y(base[k] + view.bytes[k][category]));

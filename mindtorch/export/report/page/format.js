@@ -35,6 +35,9 @@ function median(values) {
   return sorted[sorted.length >> 1];
 }
 
+// A name without what the names of most kernels begin with, so that rows can be told apart. The whole name is in the title of its element.
+const shortName = (name) => name.replace(/^void /, "").replace(/\(anonymous namespace\)::/g, "").replace(/\bat::native::/g, "");
+
 // element("p", {class: "sub"}, "text", otherElement)
 function element(tag, attributes, ...children) {
   const made = document.createElement(tag);

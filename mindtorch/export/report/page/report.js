@@ -1,7 +1,9 @@
 // The page: views, the address bar, keys, and the overview.
 
+// [name, title, whether the view has something to show or how much]
 const VIEWS = [
   ["overview", "Overview", () => true],
+  ["compared", "Compared", () => (DATA.compared ? DATA.compared.rows.filter((row) => row[PAIR.change]).length || true : 0)],
   ["ops", "Ops", () => DATA.ops.rows.length],
   ["kernels", "Device work", () => DATA.kernels.rows.length],
   ["modules", "Modules", () => DATA.modules.rows.length],
@@ -18,8 +20,9 @@ function address(view, state) {
 }
 function parseAddress() {
   const [view, query] = location.hash.slice(1).split("?");
-  const known = VIEWS.some(([name]) => name === view);
-  return [known ? view : "overview", known ? Object.fromEntries(new URLSearchParams(query || "")) : {}];
+  const known = TABLES[view] ? DATA[view].rows.length > 0 : VIEWS.some(([name]) => name === view);
+  if (known) return [view, Object.fromEntries(new URLSearchParams(query || ""))];
+  return [DATA.compared && DATA.compared.isFirst && view === "" ? "compared" : "overview", {}];
 }
 function go(view, state) {
   location.hash = address(view, state);
@@ -38,8 +41,9 @@ function render() {
   if (TABLES[view] && state.row !== undefined) showDetail(view, state);
   document.getElementById("tabs").replaceChildren(
     element("div", {}, VIEWS.map(([name, title, count]) => {
-      const size = TABLES[name] ? element("span", { class: "count" }, countText(count())) : null;
-      return element("a", { href: "#" + name, "aria-current": name === view ? "page" : null }, title, size);
+      const size = TABLES[name] && count() > 0 ? element("span", { class: "count" }, countText(count())) : null;
+      const isCurrent = name === view || (name === "ops" && GROUPINGS.some(([table]) => table === view));
+      return element("a", { href: "#" + name, "aria-current": isCurrent ? "page" : null }, title, size);
     })),
   );
   redrawAll();
@@ -47,6 +51,7 @@ function render() {
 }
 
 function build(view, state) {
+  if (view === "compared") return comparedView(state);
   if (TABLES[view]) return tableView(view, state);
   if (view === "flame") return flameView(state);
   if (view === "memory") return memoryView();
@@ -88,18 +93,26 @@ function overview() {
       DATA.hasDevice ? legend(device, DATA.phases.device.map((name) => "device: " + name), "d") : null,
     ),
   );
+  if (DATA.compared) parts.push(comparedSummary(true));
   parts.push(findingsCard());
   if (DATA.hasSteps && DATA.steps.count > 1) {
     const some = DATA.steps.durations.length < DATA.steps.count ? " " + countText(DATA.steps.durations.length) + " of " + countText(DATA.steps.count) + " steps are shown, the slowest among them." : "";
-    parts.push(card("Steps", "Duration of each step by phase; the dashed line is the median." + some, stepsChart()));
+    parts.push(card("Steps", "Duration of each step by phase; the dashed line is the median." + some, stepsChart(DATA.steps, "step"), element("div", { class: "tools after" }, copyButton("Copy as CSV", () => stepsCsv(DATA.steps)))));
   }
+  if (DATA.slices) parts.push(card("Over time", "The recording has no steps. These are slices of " + timeText(DATA.slices.median) + ", by phase.", stepsChart(DATA.slices, "slice"), element("div", { class: "tools after" }, copyButton("Copy as CSV", () => stepsCsv(DATA.slices)))));
   parts.push(largestCards(), aboutCard());
   return parts;
 }
 
+function stepsCsv(steps) {
+  const { numbers, starts, durations, host, device } = steps, isThere = DATA.hasDevice;
+  const titles = ["Step", "Start (ns)", "Duration (ns)", ...DATA.phases.host.map((name) => name + " (ns)"), ...(isThere ? DATA.phases.device.map((name) => "device " + name + " (ns)") : [])];
+  return csvText(titles, numbers.map((step, k) => [step, starts[k], durations[k], ...host[k], ...(isThere ? device[k] : [])]));
+}
+
 function findingsCard() {
   if (DATA.findings.length === 0) {
-    return card("Findings", null, element("p", { class: "healthy" }, "Nothing stands out: no waiting for data, no needless synchronisation, no idle device, no uneven steps."));
+    return card("Findings", null, element("p", { class: "healthy" }, "Nothing stands out: no rule found anything that costs 5 % of the time or more."));
   }
   return card(
     "Findings",
@@ -125,8 +138,8 @@ function findingsCard() {
 
 function opChip(name) {
   for (const table of ["ops", "kernels"]) {
-    const row = DATA[table].rows.findIndex((other) => DATA.names[other[ROW.name]] === name);
-    if (row >= 0) return element("a", { class: "chip", href: address(table, { row }), title: name }, name);
+    const row = rowNamed(table, name);
+    if (row >= 0) return element("a", { class: "chip", href: address(table, { row }), title: name }, shortName(name));
   }
   return element("span", { class: "chip", title: name }, name);
 }
@@ -142,7 +155,7 @@ function largestCards() {
         element(
           "div",
           { class: "linkrow" },
-          element("a", { class: "mono", href: address(table, { row: k }), title: DATA.names[DATA[table].rows[k][ROW.name]] }, DATA.names[DATA[table].rows[k][ROW.name]]),
+          workLink(table, k),
           element("span", {}, timeText(DATA[table].rows[k][column]) + ", " + shareText(DATA[table].rows[k][column], whole)),
           element("span", { class: "meter" }, element("span", { style: "width:" + (100 * DATA[table].rows[k][column]) / Math.max(1, whole) + "%" })),
         ),
@@ -184,8 +197,8 @@ function memoryView() {
       element("div", { class: "linkrow" }, element("span", { class: "mono", title: name }, name), element("span", {}, bytesText(bytes) + (blocks ? ", " + countText(blocks) + (blocks === 1 ? " block" : " blocks") : "")), element("span", { class: "meter" }, element("span", { style: "width:" + (100 * bytes) / most + "%" }))),
     );
     return [
-      card("Memory of " + view.device, "Bytes by category; the legend gives the most that each category held. " + countText(view.allocations) + " allocations of " + bytesText(view.allocated) + " in all.", memoryChart(view), names),
-      card("Who holds the memory at the peak of " + bytesText(view.peak), "By the op that allocated it.", holders),
+      card("Memory of " + view.device, "Bytes by category; the legend gives the most that each category held. " + countText(view.allocations) + " allocations of " + bytesText(view.allocated) + " in all." + (view.before ? " " + bytesText(view.before) + " were allocated before the recording: the axis begins there." : ""), memoryChart(view), names),
+      card("Who holds the memory at the peak of " + bytesText(view.peak), "By the op that allocated it.", holders, element("div", { class: "tools after" }, copyButton("Copy as CSV", () => csvText(["Name", "Bytes", "Blocks"], view.holders)))),
     ];
   }).flat();
 }

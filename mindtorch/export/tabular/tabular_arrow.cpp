@@ -1,0 +1,27 @@
+// Averages, events and counters as Arrow tables.
+#include "mindtorch/export/tabular/tabular_arrow.h"
+
+#include "mindtorch/export/tabular/arrow_table.h"
+#include "mindtorch/export/tabular/tabular_columns.h"
+
+namespace mindtorch::exporter {
+
+void open_events_stream(const trace::RecordedOptions& options, std::size_t size,
+                        const std::function<analyze::FunctionEvent(std::size_t)>& event_at, ArrowArrayStream* out) {
+  open_arrow_stream(make_arrow_table(event_columns(), size, [&](std::size_t i) { return EventRow{event_at(i), options}; }), out);
+}
+
+void open_averages_stream(const std::vector<analyze::Average>& rows, ArrowArrayStream* out) {
+  open_arrow_stream(make_arrow_table(average_columns(), rows.size(), [&](std::size_t i) -> const analyze::Average& { return rows[i]; }),
+                    out);
+}
+
+void open_counters_stream(const std::vector<analyze::Counter>& counters, ArrowArrayStream* out) {
+  std::vector<CounterRow> rows;
+  for (const analyze::Counter& counter : counters) {
+    for (std::size_t at = 0; at < counter.values.size(); ++at) rows.push_back({counter, at});
+  }
+  open_arrow_stream(make_arrow_table(counter_columns(), rows.size(), [&](std::size_t i) -> const CounterRow& { return rows[i]; }), out);
+}
+
+}  // namespace mindtorch::exporter

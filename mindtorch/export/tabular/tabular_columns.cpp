@@ -1,0 +1,100 @@
+// The columns of averages, events and counters, and how each value is read.
+#include "mindtorch/export/tabular/tabular_columns.h"
+
+#include <array>
+#include <optional>
+
+#include "mindtorch/base/text.h"
+
+namespace mindtorch::exporter {
+namespace {
+
+using analyze::Average;
+using analyze::MemorySpan;
+using analyze::shapes_text;
+
+Value texts(const std::vector<std::string>& list) {
+  std::string out = "[";
+  for (const std::string& text : list) out += (out.size() > 1 ? "," : "") + json_quoted(text);
+  return Json{out + "]"};
+}
+
+Value device_name(const std::optional<trace::Device>& device) {
+  if (!device) return std::monostate();
+  return device->type == trace::DeviceType::kCpu ? Value(std::string_view("CPU")) : Value(analyze::device_text(*device));
+}
+
+constexpr auto kAverageColumns = std::to_array<TabularColumn<Average>>({
+    {"key", ColumnType::kText, [](const Average& a) -> Value { return std::string_view(a.key); }},
+    {"overload_name", ColumnType::kText, [](const Average& a) -> Value { return std::string_view(a.overload_name); }},
+    {"device_type", ColumnType::kText, [](const Average& a) -> Value { return trace::device_type_name(a.device_type); }},
+    {"op_device", ColumnType::kText, [](const Average& a) { return device_name(a.op_device); }},
+    {"count", ColumnType::kInteger, [](const Average& a) -> Value { return a.count; }},
+    {"self_cpu_time_total", ColumnType::kReal, [](const Average& a) -> Value { return Time{a.self_cpu_time_total_ns}; }},
+    {"cpu_time_total", ColumnType::kReal, [](const Average& a) -> Value { return Time{a.cpu_time_total_ns}; }},
+    {"cpu_time", ColumnType::kReal, [](const Average& a) -> Value { return a.cpu_time(); }},
+    {"self_device_time_total", ColumnType::kReal, [](const Average& a) -> Value { return Time{a.self_device_time_total_ns}; }},
+    {"device_time_total", ColumnType::kReal, [](const Average& a) -> Value { return Time{a.device_time_total_ns}; }},
+    {"device_time", ColumnType::kReal, [](const Average& a) -> Value { return a.device_time(); }},
+    {"self_cpu_memory_usage", ColumnType::kInteger, [](const Average& a) -> Value { return a.self_cpu_memory_usage; }},
+    {"cpu_memory_usage", ColumnType::kInteger, [](const Average& a) -> Value { return a.cpu_memory_usage; }},
+    {"self_device_memory_usage", ColumnType::kInteger, [](const Average& a) -> Value { return a.self_device_memory_usage; }},
+    {"device_memory_usage", ColumnType::kInteger, [](const Average& a) -> Value { return a.device_memory_usage; }},
+    {"flops", ColumnType::kInteger, [](const Average& a) -> Value { return a.flops; }},
+    {"input_shapes", ColumnType::kText,
+     [](const Average& a) -> Value { return a.input_shapes ? Value(Json{shapes_text(*a.input_shapes)}) : Value(); }},
+    {"stack", ColumnType::kText, [](const Average& a) -> Value { return a.stack.empty() ? Value() : texts(a.stack); }},
+    {"scope", ColumnType::kInteger, [](const Average& a) -> Value { return std::int64_t{a.scope}; }},
+    {"is_async", ColumnType::kBool, [](const Average& a) -> Value { return a.is_async; }},
+    {"is_user_annotation", ColumnType::kBool, [](const Average& a) -> Value { return a.is_user_annotation; }},
+});
+
+template <std::int64_t MemorySpan::*Member>
+Value memory_value(const EventRow& row) {
+  const auto span = row.event.memory_span();
+  return span ? Value((*span).*Member) : Value();
+}
+
+constexpr auto kEventColumns = std::to_array<TabularColumn<EventRow>>({
+    {"id", ColumnType::kInteger, [](const EventRow& r) -> Value { return r.event.id(); }},
+    {"name", ColumnType::kText, [](const EventRow& r) -> Value { return r.event.trace_name(); }},
+    {"kind", ColumnType::kText, [](const EventRow& r) -> Value { return r.event.kind_name(); }},
+    {"device_type", ColumnType::kText, [](const EventRow& r) -> Value { return trace::device_type_name(r.event.device_type()); }},
+    {"op_device", ColumnType::kText, [](const EventRow& r) { return device_name(r.event.op_device()); }},
+    {"step", ColumnType::kInteger, [](const EventRow& r) -> Value { return r.event.step(); }},
+    {"start_ns", ColumnType::kInteger, [](const EventRow& r) -> Value { return r.event.start_ns(); }},
+    {"duration_ns", ColumnType::kInteger, [](const EventRow& r) -> Value { return r.event.duration_ns(); }},
+    {"thread", ColumnType::kInteger, [](const EventRow& r) -> Value { return std::int64_t{r.event.thread()}; }},
+    {"thread_id", ColumnType::kInteger, [](const EventRow& r) -> Value { return r.event.thread_id(); }},
+    {"sequence_nr", ColumnType::kInteger, [](const EventRow& r) -> Value { return r.event.sequence_nr(); }},
+    {"parent_id", ColumnType::kInteger,
+     [](const EventRow& r) -> Value {
+       const auto p = r.event.cpu_parent();
+       return p ? Value(p->id()) : Value();
+     }},
+    {"self_cpu_time_ns", ColumnType::kInteger, [](const EventRow& r) -> Value { return r.event.self_cpu_time_total_ns(); }},
+    {"device_time_ns", ColumnType::kInteger, [](const EventRow& r) -> Value { return r.event.device_time_total_ns(); }},
+    {"self_device_time_ns", ColumnType::kInteger, [](const EventRow& r) -> Value { return r.event.self_device_time_total_ns(); }},
+    {"memory_allocated_before", ColumnType::kInteger, memory_value<&MemorySpan::before>},
+    {"memory_allocated_after", ColumnType::kInteger, memory_value<&MemorySpan::after>},
+    {"flops", ColumnType::kInteger, [](const EventRow& r) -> Value { return r.options.flops ? Value(r.event.flops()) : Value(); }},
+    {"input_shapes", ColumnType::kText,
+     [](const EventRow& r) -> Value { return r.options.shapes ? Value(Json{shapes_text(r.event.shapes())}) : Value(); }},
+    {"stack", ColumnType::kText, [](const EventRow& r) -> Value { return r.options.stacks ? texts(r.event.stack()) : Value(); }},
+    {"is_async", ColumnType::kBool, [](const EventRow& r) -> Value { return r.event.is_async(); }},
+});
+
+constexpr auto kCounterColumns = std::to_array<TabularColumn<CounterRow>>({
+    {"name", ColumnType::kText, [](const CounterRow& r) -> Value { return r.counter.name; }},
+    {"device", ColumnType::kText, [](const CounterRow& r) { return device_name(r.counter.device); }},
+    {"time_ns", ColumnType::kInteger, [](const CounterRow& r) -> Value { return r.counter.times_ns[r.at]; }},
+    {"value", ColumnType::kInteger, [](const CounterRow& r) -> Value { return r.counter.values[r.at]; }},
+});
+
+}  // namespace
+
+std::span<const TabularColumn<Average>> average_columns() { return kAverageColumns; }
+std::span<const TabularColumn<EventRow>> event_columns() { return kEventColumns; }
+std::span<const TabularColumn<CounterRow>> counter_columns() { return kCounterColumns; }
+
+}  // namespace mindtorch::exporter
