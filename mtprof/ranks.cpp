@@ -3,11 +3,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <memory>
 
 #include "mindtorch/analyze/ranks/job.h"
+#include "mindtorch/analyze/ranks/merge_ranks.h"
 #include "mindtorch/analyze/ranks/summary_bytes.h"
+#include "mindtorch/base/error.h"
 #include "mindtorch/base/file.h"
+#include "mindtorch/export/export_trace.h"
 #include "mtprof/commands.h"
 #include "mtprof/loading.h"
 #include "mtprof/progress.h"
@@ -24,7 +28,36 @@ struct Arguments {
   std::size_t row_limit = 10;
   bool json = false;
   std::string summaries;
+  std::string merged;
+  std::vector<std::int64_t> merged_ranks;
+  std::string merged_steps;
 };
+
+// "3:5" means steps 3 and 4, as with mtprof run.
+analyze::StepRange parse_steps(const std::string& text) {
+  analyze::StepRange range;
+  if (text.empty()) return range;
+  const std::size_t colon = text.find(':');
+  std::int64_t end = 0;
+  const auto read = [&](std::string_view part, std::int64_t& into) {
+    return std::from_chars(part.data(), part.data() + part.size(), into).ptr == part.data() + part.size() && !part.empty();
+  };
+  const bool is_range = colon != std::string::npos && read(std::string_view(text).substr(0, colon), range.first) &&
+                        read(std::string_view(text).substr(colon + 1), end) && end > range.first;
+  if (!is_range) throw_error<InvalidArgument>("mtprof.ranks", "--merge-steps is two numbers such as 3:5, got {}", text);
+  range.last = end - 1;
+  return range;
+}
+
+void write_merged(const Arguments& arguments, const analyze::Job& job) {
+  analyze::RankMerger merger(job, parse_steps(arguments.merged_steps));
+  for (std::size_t k = 0; k < job.summaries.size(); ++k) {
+    const analyze::RankSummary& summary = job.summaries[k];
+    const bool is_wanted = arguments.merged_ranks.empty() || std::ranges::count(arguments.merged_ranks, summary.identity.rank) > 0;
+    if (is_wanted) merger.add(k, load({summary.file, arguments.max_memory}).recording);
+  }
+  exporter::export_trace(merger.finish(), arguments.merged);
+}
 
 // Faults of files are failures; a slow rank is an answer.
 bool is_failure(const analyze::JobFault& fault) {
@@ -45,6 +78,7 @@ int run_ranks(const Arguments& arguments) {
   }
   number_the_rest(read);
   const analyze::Job job = analyze::reduce_ranks(std::move(read.summaries), std::move(read.faults));
+  if (!arguments.merged.empty()) write_merged(arguments, job);
   fmt::print("{}", arguments.json ? job_json(job) : job_text(job, arguments.row_limit));
   return std::ranges::any_of(job.faults, is_failure) ? 1 : 0;
 }
@@ -63,6 +97,11 @@ void add_ranks(CLI::App& program, Run& run) {
   command->add_option(
       "--summaries", arguments->summaries,
       "Also writes the summaries of the ranks into this file (.mtsum), which can be compared later instead of the recordings");
+  auto* merge =
+      command->add_option("--merge", arguments->merged,
+                          "Also writes one timeline of the ranks on one clock, with arrows between collectives: .pftrace, .json, ...");
+  command->add_option("--merge-ranks", arguments->merged_ranks, "The ranks in it, such as 0,3; default: all")->delimiter(',')->needs(merge);
+  command->add_option("--merge-steps", arguments->merged_steps, "The steps in it: 3:5 for steps 3 and 4; default: all")->needs(merge);
   command->add_flag("--json", arguments->json, "All of it as JSON");
   command->callback([arguments, &run] { run = [arguments] { return run_ranks(*arguments); }; });
 }

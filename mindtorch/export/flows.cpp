@@ -2,7 +2,10 @@
 #include "mindtorch/export/flows.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
+
+#include "mindtorch/analyze/ranks/merge_ranks.h"
 
 namespace mindtorch::exporter {
 namespace {
@@ -66,6 +69,24 @@ std::vector<Flow> launch_flows(const analyze::Analysis& analysis) {
       if (launch != analyze::kNoEvent && recording.events.kind[i] != trace::EventKind::kDeviceScope)
         flows.push_back({recording.events.link[i], launch, i});
     }
+  }
+  return flows;
+}
+
+std::vector<Flow> collective_flows(const trace::Recording& recording) {
+  const auto key = std::ranges::find(recording.names, analyze::kCollectiveFlowKey);
+  if (key == recording.names.end()) return {};
+  const auto id = static_cast<trace::NameId>(key - recording.names.begin());
+  std::map<std::int64_t, std::vector<EventIndex>> parts;
+  for (const EventIndex event : recording.attributes.events) {
+    for (const trace::Attribute& attribute : recording.attributes.find(event)) {
+      if (attribute.key == id && attribute.type == trace::Attribute::Type::kInt) parts[attribute.bits].push_back(event);
+    }
+  }
+  std::vector<Flow> flows;
+  for (auto& [number, events] : parts) {
+    std::ranges::stable_sort(events, {}, [&](EventIndex event) { return recording.events.start_ns[event]; });
+    for (std::size_t k = 1; k < events.size(); ++k) flows.push_back({flows.size() + 1, events.front(), events[k]});
   }
   return flows;
 }

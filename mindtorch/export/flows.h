@@ -1,4 +1,5 @@
-// Arrows between events: from a forward op to the backward node it made, and from a launch to what it started on a device.
+// Arrows between events: from a forward op to the backward node it made, from a launch to what it started on a device, and between the
+// parts that ranks have in a collective.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,10 @@ MINDTORCH_EXPORT std::vector<Flow> forward_backward_flows(const trace::Recording
 
 // One arrow for each device activity whose launch was recorded, in the order of activities. The id is the correlation.
 MINDTORCH_EXPORT std::vector<Flow> launch_flows(const analyze::Analysis& analysis);
+
+// One arrow from the rank that entered a collective first to each other rank, in a recording of several ranks
+// (analyze/ranks/merge_ranks.h); numbered from 1. O(events).
+MINDTORCH_EXPORT std::vector<Flow> collective_flows(const trace::Recording& recording);
 
 // True if the recording has the timeline of a device; without one, nothing is gained from building the event tree.
 MINDTORCH_EXPORT bool has_device_timeline(const trace::Recording& recording);

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "mindtorch/analyze/ranks/merge_ranks.h"
 #include "mindtorch/trace/builder.h"
 #include "tests/support/sample_recordings.h"
 
@@ -54,6 +55,20 @@ TEST(Flows, EachDeviceActivityIsJoinedWithItsLaunch) {
     EXPECT_EQ(recording.events.link[flow.from], flow.id);
     EXPECT_EQ(recording.events.link[flow.to], flow.id);
   }
+}
+
+TEST(Flows, TheRankThatEntersACollectiveFirstPointsToTheOthers) {
+  trace::RecordingBuilder builder;
+  const std::vector<std::pair<const char*, std::int64_t>> ranks = {{"late", 30}, {"first", 10}, {"second", 20}};
+  for (const auto& [name, start] : ranks) {
+    const auto track = builder.add_thread(start);
+    const auto event =
+        builder.add_event({.name = name, .kind = trace::EventKind::kScope, .track = track, .start_ns = start, .duration_ns = 5});
+    builder.add_attribute(event, analyze::kCollectiveFlowKey, std::int64_t{7});
+  }
+  const trace::Recording recording = builder.finish();
+  EXPECT_THAT(arrows(recording, collective_flows(recording)), ElementsAre("1 first -> second", "2 first -> late"));
+  EXPECT_TRUE(collective_flows(tests::cpu_recording()).empty());
 }
 
 }  // namespace

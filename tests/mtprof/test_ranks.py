@@ -155,6 +155,34 @@ def test_summaries_give_the_same_answer_as_the_recordings(ranks, tmp_path):
     assert ranks(parts) == whole
 
 
+@pytest.mark.parametrize("gpu", [False, True])
+def test_chosen_ranks_and_steps_are_merged_on_one_clock_with_arrows(ranks, program, tmp_path, gpu):
+    folder = tmp_path / "job"
+    folder.mkdir()
+    Job(ranks=4, steps=6, gpu=gpu, offsets_us={1: 3e6, 3: -60e6}).write(folder)
+    merged = tmp_path / "merged.json"
+    ranks(folder, "--merge", merged, "--merge-ranks", "0,1,3", "--merge-steps", "2:4")
+    events = json.loads(merged.read_text())["traceEvents"]
+    steps = [event for event in events if event["name"].startswith("ProfilerStep") and event.get("cat") == "user_annotation"]
+    assert sorted(event["name"] for event in steps) == ["ProfilerStep#2"] * 3 + ["ProfilerStep#3"] * 3
+    name = "ncclDevKernel_AllReduce_Sum_f32_RING_LL" if gpu else "gloo:all_reduce"
+    ends = sorted(event["ts"] + event["dur"] for event in events if event["name"] == name and event["ph"] == "X")
+    assert len(ends) == 6 and ends[2] - ends[0] < 1000 and ends[5] - ends[3] < 1000  # microseconds
+    arrows = [event["ph"] for event in events if event.get("cat") == "collective"]
+    collectives = 4 if gpu else 2
+    assert arrows.count("s") == arrows.count("f") == 2 * collectives  # from one rank to two others
+    subprocess.run([program("mtprof"), "validate", merged], check=True, capture_output=True)
+    ranks(folder, "--merge", tmp_path / "merged.pftrace")
+    assert (tmp_path / "merged.pftrace").stat().st_size > 10_000
+
+
+def test_wrong_steps_to_merge_are_explained(program, tmp_path):
+    Job(ranks=2, steps=3).write(tmp_path)
+    command = [program("mtprof"), "ranks", tmp_path, "--merge", tmp_path / "merged.pftrace", "--merge-steps", "5:2"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "3:5" in done.stderr and not (tmp_path / "merged.pftrace").exists()
+
+
 def test_the_text_names_the_slow_rank_and_its_op(program, tmp_path):
     Job(ranks=3, steps=6, slow=1).write(tmp_path)
     done = subprocess.run([program("mtprof"), "ranks", tmp_path], capture_output=True, text=True, check=True)

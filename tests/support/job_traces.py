@@ -65,7 +65,7 @@ class Job:
             return
         number = step * 10_000 + 9_999
         about = {"Collective name": "allreduce", "In msg nelems": 1 << 20, "Out msg nelems": 1 << 20, "dtype": "Float", "Seq": step}
-        self._launch(events, rank, number, entered - 5)
+        self._launch(events, rank, number, entered - 8)
         self._kernel(
             events, rank, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", entered, left, 20, number, **about, **{"Process Group Name": "0"}
         )

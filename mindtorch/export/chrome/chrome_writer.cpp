@@ -86,6 +86,7 @@ void write_chrome_trace(const trace::Recording& recording, std::string_view trac
   events.write_memory();
   events.write_flows("fwdbwd", forward_backward_flows(recording));
   events.write_flows("ac2g", launch_flows(analysis));
+  events.write_flows("collective", collective_flows(recording));
   append_names(out, layout);
   append_window(out, start + offset, end + offset);
   out.append(fmt::format("\n],\n\"{}\": {}\n}}\n", trace::chrome_format::header::kTraceName, json_quoted(trace_name)));

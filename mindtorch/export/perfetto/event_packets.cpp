@@ -43,6 +43,7 @@ EventPackets::EventPackets(const analyze::Analysis& analysis, const Layout& layo
   };
   add(forward_backward_flows(recording_), Uuids::Of::kForwardBackward);
   add(launch_flows(analysis), Uuids::Of::kLaunch);
+  add(collective_flows(recording_), Uuids::Of::kCollective);
   std::ranges::sort(arrows_);
 }
 

@@ -14,7 +14,7 @@ namespace mindtorch::exporter::perfetto {
 // Identities of tracks and flows. Made from the recording's own id, so that files of many ranks can be shown together.
 class Uuids {
  public:
-  enum class Of : std::uint8_t { kProcess, kRow, kAllocated, kReserved, kForwardBackward, kLaunch };
+  enum class Of : std::uint8_t { kProcess, kRow, kAllocated, kReserved, kForwardBackward, kLaunch, kCollective };
 
   explicit Uuids(const trace::Recording& recording);
   std::uint64_t operator()(Of what, std::uint64_t number) const;
