@@ -1,4 +1,4 @@
-// mtprof run, query, trigger and live: hand over to Python, where they are written (python/mindtorch_v2/profiler/_run.py, ...).
+// mtprof run, query, doctor, trigger and live: hand over to Python, where they are written (python/mindtorch_v2/profiler/_run.py, ...).
 #include "mtprof/python_commands.h"
 
 #include <fmt/format.h>
@@ -60,7 +60,7 @@ int hand_over_to_python(int argc, const char* const* argv) {
 bool is_written_in_python(int argc, const char* const* argv) {
   const std::vector<std::string_view> arguments(argv + std::min(argc, 1), argv + argc);
   const std::string_view command = arguments.empty() ? "" : arguments.front();
-  if (command == "run" || command == "query" || command == "trigger" || command == "live") return true;
+  if (command == "run" || command == "query" || command == "doctor" || command == "trigger" || command == "live") return true;
   // Only the way to Dask is.
   return command == "ranks" && std::ranges::any_of(arguments, [](std::string_view text) { return text.starts_with("--scheduler"); });
 }
@@ -68,6 +68,7 @@ bool is_written_in_python(int argc, const char* const* argv) {
 void add_python_commands(CLI::App& program) {
   // main() has handed them over to Python before the program parses anything, so these only describe them.
   program.add_subcommand("run", "Profiles a Python program without any change of its code: mtprof run train.py; mtprof run --help");
+  program.add_subcommand("doctor", "Says what can be recorded on this machine and tries it: one text for a bug report");
   program.add_subcommand("query", "Asks a recording or a trace in SQL, with DuckDB: mtprof query FILE \"select ...\"");
   program.add_subcommand("trigger", "Asks the monitor of a running process to write what just happened: mtprof trigger PID");
   program.add_subcommand("live", "Shows what a process with a monitor does: mtprof live PID");

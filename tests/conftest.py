@@ -3,7 +3,9 @@
 import importlib.util
 import os
 import signal
+import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
@@ -80,3 +82,19 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("torch"):
             item.add_marker(skip)
+
+
+@pytest.fixture(scope="session")
+def run_cases(tmp_path_factory):
+    """Runs the tests of a file in a process of its own; returns {name of a test: why it failed, or None}."""
+
+    def run(cases, **environment):
+        report = tmp_path_factory.mktemp("cases") / "report.xml"
+        command = [sys.executable, "-m", "pytest", "-q", str(cases), f"--junitxml={report}", "-p", "no:cacheprovider"]
+        environment = {**os.environ, **{key: str(value) for key, value in environment.items()}}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+        assert report.exists(), done.stdout + done.stderr
+        tests = ElementTree.parse(report).iter("testcase")
+        return {test.get("name"): test[0].get("message") + (test[0].text or "") if len(test) else None for test in tests}
+
+    return run

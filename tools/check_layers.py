@@ -46,6 +46,7 @@ HOST_HEADERS = [
     "hooks.h",
     "host.h",
     "input_writer.h",
+    "launch_queue.h",
     "names.h",
     "slot.h",
     "stack_provider.h",

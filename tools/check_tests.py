@@ -59,6 +59,7 @@ TESTED_ELSEWHERE = {
     "record/session_core.cpp": ["record/session_test.cpp"],
     "record/spill_file.cpp": ["record/spill_test.cpp"],
     "record/thread_log.cpp": ["record/threads_test.cpp", "record/budget_test.cpp"],
+    "reference_device/activity_api.cpp": ["sources/mspti_contract_test.cpp"],
     **_each("reference_device", "api_call collector", ["reference_device/activity_test.cpp"]),
     "reference_device/device.cpp": ["reference_device/device_memory_test.cpp", "reference_device/power_test.cpp"],
     **_each("reference_device", "driver result", ["reference_device/power_test.cpp"]),
@@ -128,8 +129,10 @@ TESTED_ELSEWHERE = {
     **_each("runtime/ops", "slicing view", ["runtime/tensor_test.cpp"]),
     "runtime/ops/softmax.cpp": ["runtime/softmax_test.cpp", "runtime/test_against_torch.py"],
     **_each("runtime/optim", "adagrad adam optimizer rmsprop sgd", ["runtime/optim_test.cpp"]),
+    "sources/buffers.cpp": ["sources/mspti_traps_test.cpp", "sources/cupti_faults_test.cpp"],
+    "sources/deadline.cpp": ["sources/mspti_faults_test.cpp", "sources/cupti_faults_test.cpp"],
+    **_each("sources", "decode_thread record_store", ["sources/source_contract.cpp", "sources/cupti_faults_test.cpp"]),
     "sources/cupti/api_names.cpp": ["sources/cupti_source_test.cpp"],
-    "sources/cupti/buffers.cpp": ["sources/cupti_faults_test.cpp", "sources/cupti_contract_test.cpp"],
     "sources/cupti/captured_ops.cpp": ["sources/cupti_graphs_test.cpp"],
     **_each("sources/cupti", "cupti_source decode", ["sources/cupti_source_test.cpp", "sources/cupti_contract_test.cpp"]),
     "sources/cupti/decode_finish.cpp": ["sources/cupti_graphs_test.cpp", "sources/cupti_contract_test.cpp"],
@@ -137,6 +140,10 @@ TESTED_ELSEWHERE = {
     "sources/cupti/graph_nodes.cpp": ["sources/cupti_graphs_test.cpp", "sources/cupti_captures_test.cpp"],
     "sources/cupti/library.cpp": ["sources/cupti_faults_test.cpp"],
     "sources/cupti/occupancy.cpp": ["sources/occupancy_test.cpp"],
+    **_each(
+        "sources/mspti", "ascend_cl call_links decode mspti_source", ["sources/mspti_source_test.cpp", "sources/mspti_contract_test.cpp"]
+    ),
+    **_each("sources/mspti", "decode_finish library", ["sources/mspti_traps_test.cpp", "sources/mspti_source_test.cpp"]),
     **_each(
         "sources/reference",
         "decode reference_source",

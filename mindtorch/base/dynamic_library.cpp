@@ -2,7 +2,9 @@
 #include "mindtorch/base/dynamic_library.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
+#include <filesystem>
 #include <utility>
 
 namespace mindtorch {
@@ -35,6 +37,37 @@ Status DynamicLibrary::open(const std::vector<std::string>& candidates) {
   return Status::unavailable(tried.empty() ? "no library name given" : tried);
 }
 
+void DynamicLibrary::pin() noexcept {
+  if (handle_) static_cast<void>(::dlopen(path_.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE));
+}
+
 void* DynamicLibrary::symbol(const char* name) const { return handle_ ? ::dlsym(handle_, name) : nullptr; }
+
+void FunctionFinder::note_missing(std::string_view name) {
+  if (!missing_.empty()) missing_ += ", ";
+  missing_ += name;
+}
+
+std::vector<std::string> loaded_libraries() {
+  std::vector<std::string> paths;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* out) {
+        if (info->dlpi_name != nullptr && *info->dlpi_name != '\0')
+          static_cast<std::vector<std::string>*>(out)->emplace_back(info->dlpi_name);
+        return 0;
+      },
+      &paths);
+  return paths;
+}
+
+std::vector<std::string> files_in(const std::string& folder, const std::vector<std::string>& names) {
+  std::vector<std::string> found;
+  std::error_code ignored;
+  for (const std::string& name : names) {
+    const std::filesystem::path path = std::filesystem::path(folder) / name;
+    if (std::filesystem::exists(path, ignored)) found.push_back(path.string());
+  }
+  return found;
+}
 
 }  // namespace mindtorch

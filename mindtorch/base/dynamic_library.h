@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mindtorch/base/error.h"
@@ -17,6 +18,8 @@ class DynamicLibrary {
 
   // Opens the first of `candidates` (names or paths) that loads; the Status lists what was tried and why it failed.
   Status open(const std::vector<std::string>& candidates);
+  // Keeps the library loaded until the process ends, for libraries that must not be closed.
+  void pin() noexcept;
   bool is_open() const noexcept { return handle_ != nullptr; }
   const std::string& path() const noexcept { return path_; }
 
@@ -31,5 +34,36 @@ class DynamicLibrary {
   void* handle_ = nullptr;
   std::string path_;
 };
+
+// Finds the functions of a library one by one and notes which are missing.
+class FunctionFinder {
+ public:
+  explicit FunctionFinder(const DynamicLibrary& library) : library_(library) {}
+
+  // Sets `pointer`, to null if the library lacks the function.
+  template <class Function>
+  void find(const char* name, Function*& pointer) const {
+    pointer = library_.find<Function>(name);
+  }
+  template <class Function>
+  void require(const char* name, Function*& pointer) {
+    find(name, pointer);
+    if (pointer == nullptr) note_missing(name);
+  }
+  // The names of required functions that the library lacks, separated by commas.
+  const std::string& missing() const { return missing_; }
+
+ private:
+  void note_missing(std::string_view name);
+
+  const DynamicLibrary& library_;
+  std::string missing_;
+};
+
+// The paths of all libraries that the process has loaded.
+std::vector<std::string> loaded_libraries();
+
+// Those of `names` that exist in `folder`, as paths.
+std::vector<std::string> files_in(const std::string& folder, const std::vector<std::string>& names);
 
 }  // namespace mindtorch

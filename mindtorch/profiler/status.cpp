@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "mindtorch/base/error.h"
 #include "mindtorch/record/clock.h"
 #include "mindtorch/record/hooks.h"
 #include "mindtorch/record/host.h"
@@ -33,9 +34,18 @@ ProfilerStatus status() {
   for (const record::Host* host : record::hosts()) status.hosts.emplace_back(host->name());
   for (record::ActivitySource* source : sources::all_sources()) {
     const Status available = source->probe();
-    status.sources.push_back({std::string(source->name()), activity_of(*source), available.is_ok(), available.reason()});
+    status.sources.push_back({std::string(source->name()), activity_of(*source), available.is_ok(), available.reason(),
+                              available ? source->advice() : std::string()});
   }
   return status;
+}
+
+std::vector<SourceDiagnosis> diagnose_sources() {
+  if (record::is_recording()) throw_error("profiler.diagnose_sources", "a profile is recording; stop it first");
+  std::vector<SourceDiagnosis> all;
+  for (record::ActivitySource* source : sources::all_sources())
+    if (source->probe()) all.push_back({std::string(source->name()), source->diagnose()});
+  return all;
 }
 
 }  // namespace mindtorch::profiler

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mindtorch/base/export.h"
@@ -18,6 +19,7 @@ struct SourceStatus {
   Activity activity = Activity::kCpu;
   bool available = false;
   std::string reason;  // why not, in words the user can act on; empty if available
+  std::string advice;  // if available: what could be set so that more is recorded; empty if nothing
 };
 
 struct ProfilerStatus {
@@ -29,6 +31,15 @@ struct ProfilerStatus {
 
 // Asks every source; that may load the vendor's library, so the first call can be slow.
 MINDTORCH_EXPORT ProfilerStatus status();
+
+// What a bug report should say about a source, as names and values.
+struct SourceDiagnosis {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> facts;
+};
+
+// Asks every source that is available. Only while nothing is recorded: it tries which kinds of records can be switched on.
+MINDTORCH_EXPORT std::vector<SourceDiagnosis> diagnose_sources();
 
 // The activity a source records.
 MINDTORCH_EXPORT Activity activity_of(const record::ActivitySource& source);

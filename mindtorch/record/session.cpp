@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "mindtorch/base/error.h"
 #include "mindtorch/record/assemble.h"
 #include "mindtorch/record/block_pool.h"
@@ -75,6 +77,14 @@ class Session::Impl {
             .stop_deadline = options.device.stop_deadline};
   }
 
+  // A source learns of some limits when it is prepared, and of others when it starts.
+  void note_limits(const ActivitySource& source) {
+    for (const std::string& limit : source.limits()) {
+      std::string problem = fmt::format("source {}: {}", source.name(), limit);
+      if (std::ranges::find(problems, problem) == problems.end()) problems.push_back(std::move(problem));
+    }
+  }
+
   void set_state(std::uint64_t word) const { state_word.store(word, std::memory_order_seq_cst); }
 
   void start();
@@ -110,6 +120,7 @@ void Session::Impl::start() {
       started.push_back(source);
     else
       problems.push_back(fmt::format("source {}: {}", source->name(), status.reason()));
+    note_limits(*source);
   }
   set_session_clock(&core.clock);
   core.sample_clock();
@@ -179,7 +190,7 @@ std::unique_ptr<Session> Session::prepare(SessionOptions options) {
       usable.push_back(source);
     else
       impl->problems.push_back(fmt::format("source {}: {}", source->name(), status.reason()));
-    for (const std::string& limit : source->limits()) impl->problems.push_back(fmt::format("source {}: {}", source->name(), limit));
+    impl->note_limits(*source);
   }
   impl->options.sources = std::move(usable);
   BlockPool::instance().warm();

@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mindtorch/base/error.h"
@@ -42,6 +43,10 @@ class MINDTORCH_EXPORT ActivitySource {
   virtual trace::DeviceType device_type() const = 0;
   // Returns Ok if the device and the vendor's library are present, and otherwise a reason that the user can act on.
   virtual Status probe() = 0;
+  // After probe(): what the user could set so that more is recorded, in a sentence; empty if nothing.
+  virtual std::string advice() { return ""; }
+  // After probe(), while no session runs: what a bug report should say, as names and values ("library", "kinds"). May be slow.
+  virtual std::vector<std::pair<std::string, std::string>> diagnose() { return {}; }
   // start() need not follow.
   virtual Status prepare(const SourceOptions& options) = 0;
   virtual Status start() = 0;

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 # Commands, and the modules of mindtorch_v2.profiler that hold them.
-_IN_PYTHON = {"run": "_run", "query": "_query", "trigger": "_trigger", "live": "_live"}
+_IN_PYTHON = {"run": "_run", "query": "_query", "doctor": "_doctor", "trigger": "_trigger", "live": "_live"}
 
 
 def find_program() -> Path | None:

@@ -137,64 +137,24 @@ TEST_F(CuptiFaultsTest, TwoHundredRecordingsInARowEachHaveTheirOwnKernel) {
   }
 }
 
-// Which functions a recording calls is learned from one that works; then each call fails once.
-class CuptiFailingCallsTest : public CuptiTest {
+class CuptiFailingCallsTest : public FailingCallsTest<CuptiTest> {
  protected:
-  static constexpr std::size_t kOps = 3;
-
-  struct Outcome {
-    Recording recording;
-    std::string told;  // everything that a user can read about the source
-  };
-  Outcome run() {
-    auto session = record::Session::prepare({.sources = {&source_}});
-    session->start();
-    for (std::size_t i = 0; i < kOps; ++i) run_op("op");
-    Outcome outcome;
-    for (const std::string& problem : session->source_problems()) outcome.told += problem + "\n";
-    for (const std::string& limit : source_.limits()) outcome.told += limit + "\n";
-    outcome.recording = session->stop();
-    outcome.told += loss_text(outcome.recording);
-    return outcome;
-  }
+  const FailureControls controls_ = {
+      .reset = &cupti_double_reset,
+      .fail = [](const char* function, std::uint32_t skip, std::uint32_t times) { cupti_double_fail(function, 999, skip, times); },
+      .calls = &cupti_double_calls};
 };
 
 TEST_F(CuptiFailingCallsTest, EachCallThatFailsIsToldOrHarmsNothing) {
-  run();
-  const std::uint64_t calls = cupti_double_calls("*");
-  ASSERT_GT(calls, 20u);
-  std::set<std::string> failed;
-  for (std::uint32_t nth = 0; nth < calls + 10; ++nth) {
-    cupti_double_reset();
-    cupti_double_fail("*", 999, nth, 1);
-    const Outcome outcome = run();
-    const std::string function = cupti_double_last_failed();
-    failed.insert(function);
-    EXPECT_EQ(count_of(outcome.recording, EventKind::kOp), kOps) << "host events while " << function << " failed";
-    EXPECT_TRUE(outcome.told != "" || count_of(outcome.recording, EventKind::kKernel) == kOps)
-        << "silence after call " << nth << ", " << function << ", failed";
-    cupti_double_reset();
-    const Outcome next = run();
-    EXPECT_EQ(count_of(next.recording, EventKind::kKernel), kOps) << "after " << function << " failed\n" << next.told;
-    EXPECT_EQ(next.told, "") << "after " << function << " failed";
-  }
-  EXPECT_THAT(failed,
-              testing::IsSupersetOf({"cuptiSubscribe_v2", "cuptiEnableCallback", "cuptiActivityRegisterCallbacks", "cuptiActivityEnable",
-                                     "cuptiActivityDisable", "cuptiActivityFlushAll", "cuptiActivityGetNextRecord", "cuptiGetTimestamp"}));
+  fail_each_call_once(controls_, {"cuptiSubscribe_v2", "cuptiEnableCallback", "cuptiActivityRegisterCallbacks", "cuptiActivityEnable",
+                                  "cuptiActivityDisable", "cuptiActivityFlushAll", "cuptiActivityGetNextRecord", "cuptiGetTimestamp",
+                                  "cuptiActivityGetNumDroppedRecords", "cuptiUnsubscribe"});
 }
 
 TEST_F(CuptiFailingCallsTest, ALibraryThatFailsForeverIsToldAndTheHostIsRecorded) {
-  for (const char* function :
-       {"cuptiGetTimestamp", "cuptiActivityFlushAll", "cuptiActivityGetNextRecord", "cuptiActivityRegisterCallbacks", "cuptiActivityEnable",
-        "cuptiSubscribe_v2", "cuptiEnableCallback", "cuptiActivityGetNumDroppedRecords", "cuptiActivityDisable", "cuptiUnsubscribe"}) {
-    for (const std::uint32_t successes : {0u, 1u}) {
-      cupti_double_reset();
-      cupti_double_fail(function, 999, successes, 0);
-      const Outcome outcome = run();
-      EXPECT_EQ(count_of(outcome.recording, EventKind::kOp), kOps) << function;
-      EXPECT_TRUE(outcome.told != "" || count_of(outcome.recording, EventKind::kKernel) == kOps) << function;
-    }
-  }
+  fail_for_ever(controls_, {"cuptiGetTimestamp", "cuptiActivityFlushAll", "cuptiActivityGetNextRecord", "cuptiActivityRegisterCallbacks",
+                            "cuptiActivityEnable", "cuptiSubscribe_v2", "cuptiEnableCallback", "cuptiActivityGetNumDroppedRecords",
+                            "cuptiActivityDisable", "cuptiUnsubscribe"});
 }
 
 }  // namespace

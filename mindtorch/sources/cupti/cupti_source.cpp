@@ -2,11 +2,13 @@
 #include "mindtorch/sources/cupti/cupti_source.h"
 
 #include <fmt/format.h>
-#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "mindtorch/record/open_op.h"
@@ -17,17 +19,13 @@
 namespace mindtorch::sources::cupti {
 namespace {
 
-// How often records that lie in half-filled buffers are fetched, and how long the thread sleeps otherwise.
-constexpr std::chrono::milliseconds kFlushPeriod(500);
 // How long stop() waits for calls that are under way.
 constexpr std::chrono::milliseconds kCallPatience(200);
 constexpr std::size_t kWarmBuffers = 4;
-// keep_last looks for old records again when so many new ones came.
-constexpr std::size_t kForgetStep = std::size_t{1} << 16;
 
 // One for the process, never destroyed: CUPTI may hand buffers back at any time, and graphs outlive recordings.
 BufferPool& buffer_pool() {
-  static auto& pool = *new BufferPool();
+  static auto& pool = *new BufferPool(std::size_t{4} << 20, 64);
   return pool;
 }
 GraphNodes& graph_nodes() {
@@ -82,14 +80,32 @@ CuptiSource& cupti_source() {
   return source;
 }
 
+CuptiSource::CuptiSource() : thread_(buffer_pool()) {}
+
 CuptiSource::~CuptiSource() {
-  if (thread_.joinable()) stop();
+  if (thread_.is_running()) stop();
   unsubscribe();
 }
 
 Status CuptiSource::probe() {
   if (Status driver = probe_driver(); !driver) return driver;
   return library_.load();
+}
+
+std::vector<std::pair<std::string, std::string>> CuptiSource::diagnose() {
+  const Functions& cupti = library_.functions();
+  std::string kinds;
+  for (const Kind& each : kKinds) {
+    // The kind crashes some libraries as soon as a graph is launched, so it is not tried.
+    if (each.kind == kGraphTrace) continue;
+    const Result result = cupti.cuptiActivityEnable(each.kind);
+    if (result == kSuccess) cupti.cuptiActivityDisable(each.kind);
+    kinds += fmt::format("{}{}{}", kinds.empty() ? "" : ", ", each.name, result == kSuccess ? "" : fmt::format(" (no: {})", result));
+  }
+  return {{"library", library_.path()},
+          {"version", fmt::format("{}", library_.version())},
+          {"driver supports CUDA", fmt::format("{}", driver_version())},
+          {"kinds", kinds}};
 }
 
 Status CuptiSource::prepare(const record::SourceOptions& options) {
@@ -201,11 +217,11 @@ Status CuptiSource::start() {
   if (Status enabled = enable_kinds(); !enabled) return unsubscribe_unless_ok(std::move(enabled));
   sampler_.start(options_->clock, {[this](std::uint64_t* ns) { return library_.functions().cuptiGetTimestamp(ns) == kSuccess; }});
   decoder_ = std::make_unique<Decoder>(library_.functions(), graph_nodes(), ++recordings, options_->record_bytes);
-  moments_.clear();
-  size_when_forgotten_ = 0;
-  stopping_ = false;
-  thread_ = std::thread([this] { collect(); });
-  ::pthread_setname_np(thread_.native_handle(), "mindtorch-cupti");
+  old_records_ = {};
+  thread_.start("mindtorch-cupti", {.decode = [this](std::uint8_t* buffer, std::size_t valid) { decoder_->decode(buffer, valid); },
+                                    .after_decoding = [this] { old_records_.remove_from(*decoder_, *options_, now()); },
+                                    .flush = [this] { library_.functions().cuptiActivityFlushAll(0); },
+                                    .drain = [this] { drain(); }});
   std::lock_guard lock(mutex_);
   windows_ = {{.begin = now().value_or(begin)}};
   return Status::ok();
@@ -232,9 +248,7 @@ record::DeviceBatch CuptiSource::stop() {
     windows = windows_;
   }
   const bool idle = synchronize_devices(options_->stop_deadline);
-  stopping_ = true;
-  buffer_pool().wake();
-  thread_.join();
+  thread_.stop();
   unsubscribe();
   Decoder& decoder = *decoder_;
   if (!idle) decoder.note_deadline(options_->stop_deadline);
@@ -253,75 +267,36 @@ void CuptiSource::complete(trace::Recording& recording) {
   captured_ops().learn(recording, recordings, captured_calls_);
 }
 
-void CuptiSource::collect() {
-  const Functions& cupti = library_.functions();
-  auto next_flush = std::chrono::steady_clock::now() + kFlushPeriod;
-  while (!stopping_) {
-    for (const BufferPool::Filled& buffer : buffer_pool().wait_filled(kFlushPeriod)) {
-      decoder_->decode(buffer.bytes, buffer.valid);
-      buffer_pool().recycle(buffer);
-    }
-    if (stopping_) break;
-    forget_old(*decoder_);
-    if (std::chrono::steady_clock::now() < next_flush) continue;
-    cupti.cuptiActivityFlushAll(0);
-    next_flush = std::chrono::steady_clock::now() + kFlushPeriod;
-  }
-  drain(*decoder_);
-}
-
-// The window's start is told in ticks of the session; records are in CUPTI's time.
-void CuptiSource::forget_old(Decoder& decoder) {
-  const std::uint64_t wanted = options_->window_start();
-  if (const auto moment = now()) moments_.emplace_back(options_->clock.ticks(), *moment);
-  if (wanted == 0 || decoder.size() < size_when_forgotten_ + kForgetStep) return;
-  auto last = moments_.begin();
-  while (last != moments_.end() && last->first <= wanted) ++last;
-  if (last == moments_.begin()) return;
-  decoder.forget_before((last - 1)->second);
-  moments_.erase(moments_.begin(), last);
-  size_when_forgotten_ = decoder.size();
-}
-
-void CuptiSource::decode_filled(Decoder& decoder) {
-  for (std::vector<BufferPool::Filled> filled; !(filled = buffer_pool().wait_filled(std::chrono::milliseconds(0))).empty();) {
-    for (const BufferPool::Filled& buffer : filled) {
-      decoder.decode(buffer.bytes, buffer.valid);
-      buffer_pool().recycle(buffer);
-    }
-  }
-}
-
-void CuptiSource::await_calls(Decoder& decoder) {
+void CuptiSource::await_calls() {
   std::unique_lock lock(mutex_);
   const std::vector<Decoder::Window> windows = windows_;
   lock.unlock();
   const auto deadline = std::chrono::steady_clock::now() + kCallPatience;
   while (true) {
     library_.functions().cuptiActivityFlushAll(0);
-    decode_filled(decoder);
-    if (!decoder.lacks_calls(windows) || std::chrono::steady_clock::now() > deadline) return;
+    thread_.decode_filled();
+    if (!decoder_->lacks_calls(windows) || std::chrono::steady_clock::now() > deadline) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 
-void CuptiSource::drain(Decoder& decoder) {
+void CuptiSource::drain() {
   const Functions& cupti = library_.functions();
   // A call that is under way is recorded when it ends, and its kernel may be there already. No kernels are added while its end is awaited.
   disable_device_kinds();
-  await_calls(decoder);
+  await_calls();
   disable_kinds();
   const Status flushed = library_.check(cupti.cuptiActivityFlushAll(kFlushForced), "cuptiActivityFlushAll");
-  decode_filled(decoder);
+  thread_.decode_filled();
   std::size_t dropped = 0;
   if (cupti.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == kSuccess)
-    decoder.count_dropped(dropped, "dropped by CUPTI for want of a buffer");
-  if (!flushed) decoder.count_dropped(1, fmt::format("or more, because the last flush failed ({})", flushed.reason()));
+    decoder_->count_dropped(dropped, "dropped by CUPTI for want of a buffer");
+  if (!flushed) decoder_->count_dropped(1, fmt::format("or more, because the last flush failed ({})", flushed.reason()));
 }
 
 void CuptiSource::requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
   *buffer = buffer_pool().take(may_refuse_buffers.load(std::memory_order_relaxed));
-  *size = *buffer != nullptr ? BufferPool::kBufferBytes : 0;
+  *size = *buffer != nullptr ? buffer_pool().buffer_bytes() : 0;
   *max_records = 0;
 }
 

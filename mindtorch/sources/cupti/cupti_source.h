@@ -5,34 +5,33 @@
 // correlation id: no external correlation ids, which would cost several times as much.
 #pragma once
 
-#include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include "mindtorch/record/source.h"
 #include "mindtorch/sources/clock_sampler.h"
-#include "mindtorch/sources/cupti/buffers.h"
 #include "mindtorch/sources/cupti/decode.h"
 #include "mindtorch/sources/cupti/graph_nodes.h"
 #include "mindtorch/sources/cupti/library.h"
+#include "mindtorch/sources/decode_thread.h"
 
 namespace mindtorch::sources::cupti {
 
 class CuptiSource final : public record::ActivitySource {
  public:
-  CuptiSource() = default;
+  CuptiSource();
   ~CuptiSource() override;
 
   std::string_view name() const override { return "cupti"; }
   trace::DeviceType device_type() const override { return trace::DeviceType::kCuda; }
   Status probe() override;
+  std::vector<std::pair<std::string, std::string>> diagnose() override;
   Status prepare(const record::SourceOptions& options) override;
   Status start() override;
   void toggle(bool on) override;
@@ -55,12 +54,9 @@ class CuptiSource final : public record::ActivitySource {
   void disable_device_kinds();
   std::optional<std::uint64_t> now() const;  // on CUPTI's clock, if it can be read
 
-  // On our thread, until stop().
-  void collect();
-  void forget_old(Decoder& decoder);
-  void drain(Decoder& decoder);
-  void decode_filled(Decoder& decoder);
-  void await_calls(Decoder& decoder);
+  // On the thread that decodes.
+  void drain();
+  void await_calls();
 
   Library library_;
   std::optional<record::SourceOptions> options_;
@@ -73,11 +69,8 @@ class CuptiSource final : public record::ActivitySource {
   std::vector<Decoder::Window> windows_;
 
   std::unique_ptr<Decoder> decoder_;  // the thread's while it runs
-  std::thread thread_;
-  std::atomic<bool> stopping_{false};
-  // keep_last: the same moments on the session's clock and on CUPTI's.
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> moments_;
-  std::size_t size_when_forgotten_ = 0;
+  OldRecordRemover old_records_;
+  DecodeThread thread_;
 
   // From stop() to complete(), as the decoder has them.
   std::vector<std::uint64_t> captured_calls_, replayed_calls_;

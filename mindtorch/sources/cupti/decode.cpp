@@ -102,11 +102,11 @@ void Decoder::decode(std::uint8_t* buffer, std::size_t valid) {
       case kDriver: add(as<ApiRecord>(next)); break;
       case kOverhead: add(as<OverheadRecord>(next)); break;
       case kGraphTrace: add(as<GraphTraceRecord>(next)); break;
-      default: ++unknown_;
+      default: count_unknown();
     }
   }
   // Any status other than the end of the buffer means that the rest cannot be read. The number of records in it is unknown.
-  if (valid > 0 && result != kMaxLimitReached) ++unknown_;
+  if (valid > 0 && result != kMaxLimitReached) count_unknown();
 }
 
 void Decoder::add(const KernelRecord& kernel) {
@@ -179,29 +179,14 @@ void Decoder::add(const OverheadRecord& overhead) {
 
 void Decoder::add_work(EventKind kind, std::uint64_t start, std::uint64_t end, std::uint32_t correlation, Place place, std::uint32_t name,
                        std::uint32_t detail) {
-  if (start == 0 || end < start) {
-    (start != 0 ? unfinished_ : without_time_).push_back(correlation);
-    return;
-  }
-  store({.start = start,
-         .end = end,
-         .correlation = correlation,
-         .name = name,
-         .detail = detail,
-         .lane = static_cast<std::int32_t>(place.stream),
-         .kind = kind,
-         .device = {DeviceType::kCuda, static_cast<std::uint8_t>(place.device)}});
-}
-
-void Decoder::store(const record::DeviceRecord& record) {
-  if (record.correlation != 0 && record.correlation <= forgotten_correlation_) {
-    ++batch_.overwritten;
-  } else if (static_cast<std::int64_t>((batch_.records.size() + 1) * sizeof(record)) > most_bytes_) {
-    ++over_budget_;
-    if (trace::is_launch_kind(record.kind)) last_refused_call_ = std::max(last_refused_call_, record.correlation);
-  } else {
-    batch_.records.push_back(record);
-  }
+  store_work({.start = start,
+              .end = end,
+              .correlation = correlation,
+              .name = name,
+              .detail = detail,
+              .lane = static_cast<std::int32_t>(place.stream),
+              .kind = kind,
+              .device = {DeviceType::kCuda, static_cast<std::uint8_t>(place.device)}});
 }
 
 std::uint32_t Decoder::kernel_name(const char* mangled) {

@@ -4,14 +4,11 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
-#include <mutex>
-#include <thread>
 
 #include "mindtorch/base/dynamic_library.h"
+#include "mindtorch/sources/deadline.h"
 
 namespace mindtorch::sources::cupti {
 namespace {
@@ -68,22 +65,21 @@ LoadedDriver& load_driver() {
     const char* chosen = chosen_driver();
     loaded->status = loaded->library.open({chosen != nullptr ? chosen : "libcuda.so.1"});
     if (!loaded->status) return loaded;
-    const auto find = [&](const char* name, auto*& pointer) {
-      pointer = loaded->library.find<std::remove_pointer_t<std::remove_reference_t<decltype(pointer)>>>(name);
-      if (pointer == nullptr) loaded->status = Status::unavailable(fmt::format("{} lacks {}", loaded->library.path(), name));
-    };
+    FunctionFinder functions(loaded->library);
     Driver& f = loaded->functions;
-    find("cuDriverGetVersion", f.cuDriverGetVersion);
-    find("cuDeviceGetCount", f.cuDeviceGetCount);
-    find("cuDeviceGetName", f.cuDeviceGetName);
-    find("cuDeviceTotalMem_v2", f.cuDeviceTotalMem_v2);
-    find("cuDeviceGetAttribute", f.cuDeviceGetAttribute);
-    find("cuDevicePrimaryCtxGetState", f.cuDevicePrimaryCtxGetState);
-    find("cuDevicePrimaryCtxRetain", f.cuDevicePrimaryCtxRetain);
-    find("cuDevicePrimaryCtxRelease_v2", f.cuDevicePrimaryCtxRelease_v2);
-    find("cuCtxPushCurrent_v2", f.cuCtxPushCurrent_v2);
-    find("cuCtxPopCurrent_v2", f.cuCtxPopCurrent_v2);
-    find("cuCtxSynchronize", f.cuCtxSynchronize);
+    functions.require("cuDriverGetVersion", f.cuDriverGetVersion);
+    functions.require("cuDeviceGetCount", f.cuDeviceGetCount);
+    functions.require("cuDeviceGetName", f.cuDeviceGetName);
+    functions.require("cuDeviceTotalMem_v2", f.cuDeviceTotalMem_v2);
+    functions.require("cuDeviceGetAttribute", f.cuDeviceGetAttribute);
+    functions.require("cuDevicePrimaryCtxGetState", f.cuDevicePrimaryCtxGetState);
+    functions.require("cuDevicePrimaryCtxRetain", f.cuDevicePrimaryCtxRetain);
+    functions.require("cuDevicePrimaryCtxRelease_v2", f.cuDevicePrimaryCtxRelease_v2);
+    functions.require("cuCtxPushCurrent_v2", f.cuCtxPushCurrent_v2);
+    functions.require("cuCtxPopCurrent_v2", f.cuCtxPopCurrent_v2);
+    functions.require("cuCtxSynchronize", f.cuCtxSynchronize);
+    if (!functions.missing().empty())
+      loaded->status = Status::unavailable(fmt::format("{} lacks {}", loaded->library.path(), functions.missing()));
     return loaded;
   }();
   return driver;
@@ -185,21 +181,9 @@ int driver_version() {
 bool synchronize_devices(std::chrono::milliseconds deadline) {
   const LoadedDriver& driver = load_driver();
   if (device_count(driver) == 0) return true;
-  struct Wait {
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool done = false;
-  };
-  // Shared with the thread, which may outlive this call: the driver's wait cannot be interrupted.
-  const auto wait = std::make_shared<Wait>();
-  std::thread([wait, &driver] {
+  return ends_within(deadline, [&driver] {
     for (Device device = 0; device < device_count(driver); ++device) synchronize_device(driver.functions, device);
-    std::lock_guard lock(wait->mutex);
-    wait->done = true;
-    wait->changed.notify_one();
-  }).detach();
-  std::unique_lock lock(wait->mutex);
-  return wait->changed.wait_for(lock, deadline, [&] { return wait->done; });
+  });
 }
 
 }  // namespace mindtorch::sources::cupti

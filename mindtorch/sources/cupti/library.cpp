@@ -2,42 +2,19 @@
 #include "mindtorch/sources/cupti/library.h"
 
 #include <fmt/format.h>
-#include <link.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 namespace mindtorch::sources::cupti {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Only one copy of CUPTI can watch a process, so whatever is loaded is the one to use.
-struct LoadedLibraries {
-  std::vector<std::string> cupti;
-  std::string torch_folder;  // of libc10.so
-};
-
-LoadedLibraries loaded_libraries() {
-  LoadedLibraries found;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* out) {
-        auto& libraries = *static_cast<LoadedLibraries*>(out);
-        const fs::path path(info->dlpi_name == nullptr ? "" : info->dlpi_name);
-        const std::string name = path.filename().string();
-        if (name.starts_with("libcupti") && name.find(".so") != std::string::npos) libraries.cupti.push_back(path.string());
-        if (name == "libc10.so") libraries.torch_folder = path.parent_path().string();
-        return 0;
-      },
-      &found);
-  return found;
-}
-
 void add_folder(std::vector<std::string>& candidates, const fs::path& folder) {
-  std::error_code ignored;
-  for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"}) {
-    if (fs::exists(folder / name, ignored)) candidates.push_back((folder / name).string());
-  }
+  for (std::string& path : files_in(folder.string(), {"libcupti.so.13", "libcupti.so.12", "libcupti.so"}))
+    candidates.push_back(std::move(path));
 }
 
 std::string_view advice(Result result) {
@@ -60,13 +37,18 @@ std::string_view advice(Result result) {
 std::vector<std::string> library_candidates() {
   std::vector<std::string> candidates;
   if (const char* chosen = std::getenv("MINDTORCH_CUPTI"); chosen != nullptr && *chosen != '\0') return {chosen};
-  const LoadedLibraries loaded = loaded_libraries();
-  candidates = loaded.cupti;
-  if (!loaded.torch_folder.empty()) {
-    const fs::path packages = fs::path(loaded.torch_folder) / ".." / "..";
+  // Only one copy of CUPTI can watch a process, so whatever is loaded is the one to use.
+  fs::path torch_folder;
+  for (const fs::path path : loaded_libraries()) {
+    const std::string name = path.filename().string();
+    if (name.starts_with("libcupti") && name.find(".so") != std::string::npos) candidates.push_back(path.string());
+    if (name == "libc10.so") torch_folder = path.parent_path();
+  }
+  if (!torch_folder.empty()) {
+    const fs::path packages = torch_folder / ".." / "..";
     add_folder(candidates, packages / "nvidia" / "cu13" / "lib");
     add_folder(candidates, packages / "nvidia" / "cuda_cupti" / "lib");
-    add_folder(candidates, loaded.torch_folder);
+    add_folder(candidates, torch_folder);
   }
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
     const char* home = std::getenv(variable);
@@ -89,17 +71,14 @@ Status Library::load() {
 }
 
 Status Library::resolve() {
-  std::string missing;
-  const auto find = [&](const char* name, auto*& pointer, bool required) {
-    pointer = library_.find<std::remove_pointer_t<std::remove_reference_t<decltype(pointer)>>>(name);
-    if (pointer == nullptr && required) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", name);
-  };
-#define MINDTORCH_CUPTI_REQUIRED(name, arguments) find(#name, functions_.name, true);
-#define MINDTORCH_CUPTI_OPTIONAL(name, arguments) find(#name, functions_.name, false);
+  FunctionFinder functions(library_);
+#define MINDTORCH_CUPTI_REQUIRED(name, arguments) functions.require(#name, functions_.name);
+#define MINDTORCH_CUPTI_OPTIONAL(name, arguments) functions.find(#name, functions_.name);
   MINDTORCH_CUPTI_FUNCTIONS(MINDTORCH_CUPTI_REQUIRED, MINDTORCH_CUPTI_OPTIONAL)
 #undef MINDTORCH_CUPTI_REQUIRED
 #undef MINDTORCH_CUPTI_OPTIONAL
-  if (!missing.empty()) return Status::unavailable(fmt::format("{} lacks {}: CUPTI of CUDA 12 or later is needed", path(), missing));
+  if (!functions.missing().empty())
+    return Status::unavailable(fmt::format("{} lacks {}: CUPTI of CUDA 12 or later is needed", path(), functions.missing()));
   std::uint32_t version = 0;
   if (const Status status = check(functions_.cuptiGetVersion(&version), "cuptiGetVersion"); !status) return status;
   version_ = version;

@@ -41,7 +41,7 @@ class ProfilerStatus:
         lines += [f"{name}: {state}" for name, state in self.bridges.items()]
         for source in self.sources:
             state = "available" if source.available else f"not available: {source.reason}"
-            lines.append(f"{source.activity.name} ({source.name}): {state}")
+            lines.append(f"{source.activity.name} ({source.name}): {state}" + (f"; {source.advice}" if source.advice else ""))
         return "\n".join(lines)
 
 

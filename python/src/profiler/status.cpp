@@ -1,6 +1,7 @@
 // What can be recorded on this machine, and warnings of the library in Python.
 #include "mindtorch/profiler/status.h"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -29,7 +30,8 @@ void bind_status(nb::module_& module) {
       .def_ro("name", &SourceStatus::name)
       .def_prop_ro("activity", [](const SourceStatus& self) { return to_python(self.activity); })
       .def_ro("available", &SourceStatus::available)
-      .def_ro("reason", &SourceStatus::reason);
+      .def_ro("reason", &SourceStatus::reason)
+      .def_ro("advice", &SourceStatus::advice);
   module.def("profiler_status", [] {
     profiler::ProfilerStatus status;
     {
@@ -37,6 +39,16 @@ void bind_status(nb::module_& module) {
       status = profiler::status();
     }
     return nb::make_tuple(status.recording, status.clock, status.hosts, status.sources);
+  });
+  module.def("diagnose_sources", [] {
+    std::vector<profiler::SourceDiagnosis> all;
+    {
+      const ReleasedGil unlocked;
+      all = profiler::diagnose_sources();
+    }
+    nb::dict facts;
+    for (const profiler::SourceDiagnosis& each : all) facts[each.name.c_str()] = nb::cast(each.facts);
+    return facts;
   });
   module.def("supported_activities", [] {
     std::vector<profiler::Activity> supported;

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "tests/doubles/cupti/calls.h"
+#include "tests/doubles/calls.h"
 #include "tests/doubles/cupti/clock.h"
 #include "tests/doubles/cupti/delivery.h"
 #include "tests/doubles/cupti/device.h"
@@ -24,7 +24,7 @@ void report_violation(const std::string& sentence);
 class Library {
  public:
   Clock clock;
-  Calls calls;
+  doubles::Calls calls;
   Delivery delivery;
   Device device;
   Graphs graphs;

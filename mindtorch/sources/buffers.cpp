@@ -1,5 +1,5 @@
 // A bounded pool of zeroed memory. Pages come from mmap, which gives them zeroed and only as they are touched.
-#include "mindtorch/sources/cupti/buffers.h"
+#include "mindtorch/sources/buffers.h"
 
 #include <sys/mman.h>
 
@@ -7,21 +7,19 @@
 #include <cstring>
 #include <utility>
 
-namespace mindtorch::sources::cupti {
+namespace mindtorch::sources {
 namespace {
 
-std::uint8_t* map_buffer() noexcept {
-  void* memory = ::mmap(nullptr, BufferPool::kBufferBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+std::uint8_t* map_buffer(std::size_t bytes) noexcept {
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return memory == MAP_FAILED ? nullptr : static_cast<std::uint8_t*>(memory);
 }
-
-void unmap_buffer(std::uint8_t* bytes) noexcept { ::munmap(bytes, BufferPool::kBufferBytes); }
 
 }  // namespace
 
 BufferPool::~BufferPool() {
-  for (std::uint8_t* bytes : free_) unmap_buffer(bytes);
-  for (const Filled& buffer : filled_) unmap_buffer(buffer.bytes);
+  for (std::uint8_t* bytes : free_) ::munmap(bytes, buffer_bytes_);
+  for (const Filled& buffer : filled_) ::munmap(buffer.bytes, buffer_bytes_);
 }
 
 void BufferPool::warm(std::size_t count) {
@@ -30,7 +28,7 @@ void BufferPool::warm(std::size_t count) {
   free_.reserve(most_);
   filled_.reserve(most_);
   while (existing_ < std::min(count, most_)) {
-    std::uint8_t* bytes = map_buffer();
+    std::uint8_t* bytes = map_buffer(buffer_bytes_);
     if (bytes == nullptr) return;
     free_.push_back(bytes);
     ++existing_;
@@ -42,13 +40,16 @@ std::uint8_t* BufferPool::take(bool may_refuse) noexcept {
   if (!free_.empty()) {
     std::uint8_t* bytes = free_.back();
     free_.pop_back();
+    ++taken_;
     return bytes;
   }
-  std::uint8_t* bytes = existing_ < most_ || !may_refuse ? map_buffer() : nullptr;
-  if (bytes == nullptr)
+  std::uint8_t* bytes = existing_ < most_ || !may_refuse ? map_buffer(buffer_bytes_) : nullptr;
+  if (bytes == nullptr) {
     ++refused_;
-  else
+  } else {
     ++existing_;
+    ++taken_;
+  }
   return bytes;
 }
 
@@ -56,9 +57,10 @@ void BufferPool::complete(std::uint8_t* bytes, std::size_t valid) noexcept {
   if (bytes == nullptr) return;
   {
     std::lock_guard lock(mutex_);
-    filled_.push_back({bytes, std::min(valid, kBufferBytes)});
+    filled_.push_back({bytes, std::min(valid, buffer_bytes_)});
+    --taken_;
   }
-  came_.notify_one();
+  came_.notify_all();
 }
 
 std::vector<BufferPool::Filled> BufferPool::wait_filled(std::chrono::milliseconds patience) {
@@ -76,7 +78,12 @@ void BufferPool::wake() {
     std::lock_guard lock(mutex_);
     woken_ = true;
   }
-  came_.notify_one();
+  came_.notify_all();
+}
+
+bool BufferPool::wait_until_all_are_back(std::chrono::milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  return came_.wait_for(lock, patience, [this] { return taken_ == 0; });
 }
 
 void BufferPool::recycle(const Filled& buffer) noexcept {
@@ -84,7 +91,7 @@ void BufferPool::recycle(const Filled& buffer) noexcept {
   std::lock_guard lock(mutex_);
   if (existing_ > most_) {  // one that could not be refused
     --existing_;
-    unmap_buffer(buffer.bytes);
+    ::munmap(buffer.bytes, buffer_bytes_);
   } else {
     free_.push_back(buffer.bytes);
   }
@@ -95,4 +102,4 @@ std::uint64_t BufferPool::refused() const {
   return refused_;
 }
 
-}  // namespace mindtorch::sources::cupti
+}  // namespace mindtorch::sources

@@ -1,7 +1,7 @@
 // Counting and failing.
-#include "tests/doubles/cupti/calls.h"
+#include "tests/doubles/calls.h"
 
-namespace cupti_double {
+namespace doubles {
 
 std::int32_t Calls::begin(const char* function) {
   std::lock_guard lock(mutex_);
@@ -44,4 +44,4 @@ void Calls::reset() {
   last_failed_.clear();
 }
 
-}  // namespace cupti_double
+}  // namespace doubles

@@ -1,4 +1,4 @@
-// Counts the calls of each function of the library and makes them fail where a test asks for it.
+// Counts the calls of each function of a double and makes them fail where a test asks for it.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace cupti_double {
+namespace doubles {
 
 class Calls {
  public:
@@ -33,4 +33,4 @@ class Calls {
   std::string last_failed_;
 };
 
-}  // namespace cupti_double
+}  // namespace doubles

@@ -1,0 +1,66 @@
+// Decoding while a session runs.
+#include "mindtorch/sources/decode_thread.h"
+
+#include <pthread.h>
+
+namespace mindtorch::sources {
+namespace {
+
+// How often records that lie in half-filled buffers are fetched, and how long the thread sleeps otherwise.
+constexpr std::chrono::milliseconds kFlushPeriod(500);
+// keep_last looks for old records again when so many new ones came.
+constexpr std::size_t kRemoveStep = std::size_t{1} << 16;
+
+}  // namespace
+
+void OldRecordRemover::remove_from(RecordStore& store, const record::SourceOptions& options, std::optional<std::uint64_t> now) {
+  const std::uint64_t wanted = options.window_start();
+  if (now) moments_.emplace_back(options.clock.ticks(), *now);
+  if (wanted == 0 || store.size() < size_when_removed_ + kRemoveStep) return;
+  auto last = moments_.begin();
+  while (last != moments_.end() && last->first <= wanted) ++last;
+  if (last == moments_.begin()) return;
+  store.forget_before((last - 1)->second);
+  moments_.erase(moments_.begin(), last);
+  size_when_removed_ = store.size();
+}
+
+void DecodeThread::start(const char* name, Steps steps) {
+  steps_ = std::move(steps);
+  stopping_ = false;
+  thread_ = std::thread([this] { run(); });
+  ::pthread_setname_np(thread_.native_handle(), name);
+}
+
+void DecodeThread::stop() {
+  if (!thread_.joinable()) return;
+  stopping_ = true;
+  pool_.wake();
+  thread_.join();
+}
+
+void DecodeThread::run() {
+  auto next_flush = std::chrono::steady_clock::now() + kFlushPeriod;
+  while (!stopping_) {
+    decode(pool_.wait_filled(kFlushPeriod));
+    if (stopping_) break;
+    steps_.after_decoding();
+    if (std::chrono::steady_clock::now() < next_flush) continue;
+    steps_.flush();
+    next_flush = std::chrono::steady_clock::now() + kFlushPeriod;
+  }
+  steps_.drain();
+}
+
+void DecodeThread::decode_filled() {
+  for (std::vector<BufferPool::Filled> filled; !(filled = pool_.wait_filled(std::chrono::milliseconds(0))).empty();) decode(filled);
+}
+
+void DecodeThread::decode(const std::vector<BufferPool::Filled>& buffers) {
+  for (const BufferPool::Filled& buffer : buffers) {
+    steps_.decode(buffer.bytes, buffer.valid);
+    pool_.recycle(buffer);
+  }
+}
+
+}  // namespace mindtorch::sources

@@ -1,0 +1,61 @@
+// DecodeThread: decodes a vendor's buffers while a session runs, and has the library hand over half-filled ones from time to time.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "mindtorch/record/source.h"
+#include "mindtorch/sources/buffers.h"
+#include "mindtorch/sources/record_store.h"
+
+namespace mindtorch::sources {
+
+// keep_last: drops the records of a store that are older than what a session wants. The session tells the start of its window in its own
+// ticks, while records have the vendor's times.
+class OldRecordRemover {
+ public:
+  // Call every now and then. `now` is the vendor's time, if it can be read.
+  void remove_from(RecordStore& store, const record::SourceOptions& options, std::optional<std::uint64_t> now);
+
+ private:
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> moments_;  // on the session's clock and on the vendor's
+  std::size_t size_when_removed_ = 0;
+};
+
+class DecodeThread {
+ public:
+  struct Steps {
+    std::function<void(std::uint8_t* buffer, std::size_t valid)> decode;
+    std::function<void()> after_decoding;  // each time that buffers may have been decoded
+    std::function<void()> flush;           // asks the library for half-filled buffers
+    std::function<void()> drain;           // the last step, before stop() returns
+  };
+
+  explicit DecodeThread(BufferPool& pool) : pool_(pool) {}
+  ~DecodeThread() { stop(); }
+
+  // All steps are called on a thread of that name.
+  void start(const char* name, Steps steps);
+  bool is_running() const { return thread_.joinable(); }
+  void stop();
+  // Decodes every buffer that has come back. For `drain` only.
+  void decode_filled();
+
+ private:
+  void run();
+  void decode(const std::vector<BufferPool::Filled>& buffers);
+
+  BufferPool& pool_;
+  Steps steps_;
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+};
+
+}  // namespace mindtorch::sources

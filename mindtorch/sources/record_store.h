@@ -1,0 +1,73 @@
+// RecordStore: the records that a source has decoded so far, within a budget, and which of them belong to the recording.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "mindtorch/record/device_batch.h"
+
+namespace mindtorch::sources {
+
+// The base of decoders. One thread at a time. Correlations count up over the life of the process, and a piece of device work has the
+// correlation of the call that caused it. What lies inside the windows is kept: calls that began there, and the device work they caused.
+class RecordStore {
+ public:
+  // A stretch of time in which the source collects, on the clock of the vendor's library.
+  struct Window {
+    std::uint64_t begin = 0;
+    std::uint64_t end = ~std::uint64_t{0};
+  };
+
+  explicit RecordStore(std::int64_t record_bytes) : most_bytes_(record_bytes) {}
+
+  // keep_last: drops calls that ended before `time`, together with the work that they launched.
+  void forget_before(std::uint64_t time);
+  void count_dropped(std::uint64_t count, std::string_view why) { batch_.count_dropped(count, why); }
+  // Reports that work was still running after this time.
+  void note_deadline(std::chrono::milliseconds deadline) { deadline_ = deadline; }
+
+  std::size_t size() const { return batch_.records.size(); }
+  // True if device work of the windows is known whose call is not: the call may still be under way.
+  bool lacks_calls(const std::vector<Window>& windows) const;
+  // True if a launch of the windows is known whose device work is not: it may still be on its way.
+  bool lacks_work(const std::vector<Window>& windows) const;
+
+ protected:
+  void store(const record::DeviceRecord& record);
+  // The same for device work, unless its times are missing: such work is counted.
+  void store_work(const record::DeviceRecord& work);
+  void count_unknown() { ++unknown_; }
+  void drop_outside(const std::vector<Window>& windows);
+  // Counts everything that this class has left out. Call after drop_outside().
+  void count_losses();
+  // Sorts and removes repetitions.
+  static void make_set(std::vector<std::uint64_t>& values);
+
+  record::DeviceBatch batch_;
+
+ private:
+  // Which calls lie inside the windows, by correlation.
+  struct Calls {
+    std::unordered_set<std::uint64_t> outside;
+    std::uint64_t first = ~std::uint64_t{0}, last = 0;  // inside
+    bool has_launched(std::uint64_t correlation) const {
+      return correlation >= first && correlation <= last && !outside.contains(correlation);
+    }
+  };
+  Calls find_calls(const std::vector<Window>& windows) const;
+
+  const std::int64_t most_bytes_;
+  std::uint64_t forgotten_correlation_ = 0;  // keep_last: what has this correlation or a smaller one is gone
+  std::uint64_t over_budget_ = 0;
+  std::uint64_t last_refused_call_ = 0;      // its kernels may be there
+  std::vector<std::uint64_t> without_time_;  // correlations of device records that cannot be placed
+  std::vector<std::uint64_t> unfinished_;
+  std::uint64_t unknown_ = 0;
+  std::chrono::milliseconds deadline_{0};
+};
+
+}  // namespace mindtorch::sources

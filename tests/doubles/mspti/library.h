@@ -1,0 +1,54 @@
+// The state of a double: who has subscribed, what is enabled, and the parts that do the work.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <stack>
+#include <string>
+
+#include "mindtorch/sources/mspti/mspti_abi.h"
+#include "tests/doubles/calls.h"
+#include "tests/doubles/mspti/delivery.h"
+#include "tests/doubles/mspti/feed.h"
+
+namespace mspti_double {
+
+// What a client does that MSPTI does not allow.
+void report_violation(const std::string& sentence);
+
+class Library {
+ public:
+  doubles::Calls calls;
+  Delivery delivery;
+  Feed feed;
+
+  abi::Result subscribe(abi::Subscriber* subscriber);
+  abi::Result unsubscribe(abi::Subscriber subscriber);
+  void set_other_subscriber(bool is_there);
+
+  // The kinds that this version knows.
+  bool is_known_kind(std::uint32_t kind) const;
+  bool is_enabled(std::uint32_t kind) const;
+  abi::Result enable(std::uint32_t kind);
+  abi::Result disable(std::uint32_t kind);
+
+  // Strings that live as long as the library.
+  const char* keep(const std::string& text);
+  void add_violation(const std::string& sentence);
+  const char* violations();
+  void reset();
+
+ private:
+  mutable std::mutex mutex_;
+  bool is_subscribed_ = false;
+  bool has_other_subscriber_ = false;
+  std::set<std::uint32_t> enabled_kinds_;
+  std::set<std::string> strings_;
+  std::string violations_;
+};
+
+Library& library();
+
+}  // namespace mspti_double

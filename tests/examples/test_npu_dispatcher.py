@@ -1,0 +1,27 @@
+"""The example of a dispatcher in Python shows kernels under its ops, whoever records the NPU."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "npu_dispatcher.py"
+
+
+@pytest.mark.parametrize("source", ["reference", "mspti"])
+def test_kernels_lie_under_the_ops_of_the_dispatcher(source, build_folder):
+    environment = {**os.environ, "MINDTORCH_NPU": "reference", "MINDTORCH_NPU_SOURCE": source}
+    if source == "mspti":
+        environment["LD_PRELOAD"] = str(build_folder / "doubles" / "mspti_262" / "libmspti.so")
+    done = subprocess.run([sys.executable, EXAMPLE], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    row = next(line for line in done.stdout.splitlines() if "my::scale" in line)
+    columns = re.split(r"\s{2,}", row.strip())
+    assert columns[-1] == "3"
+    header = next(line for line in done.stdout.splitlines() if "NPU total" in line)
+    names = re.split(r"\s{2,}", header.strip())
+    assert not columns[names.index("NPU total")].startswith("0.000")
+    assert "Launches: 3  Device records: 3  Lost: 0 events" in done.stdout
