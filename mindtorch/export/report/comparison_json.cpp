@@ -31,7 +31,7 @@ std::string step_times_json(const std::vector<double>& steps) {
 std::vector<const DiffRow*> shown_rows(const analyze::Diff& diff) {
   std::vector<const DiffRow*> rows;
   for (const DiffRow& row : diff.rows) rows.push_back(&row);
-  std::ranges::stable_partition(rows, [](const DiffRow* row) { return row->change != WorkChange::kNone; });
+  std::stable_partition(rows.begin(), rows.end(), [](const DiffRow* row) { return row->change != WorkChange::kNone; });
   if (rows.size() > kMostRows) rows.resize(kMostRows);
   return rows;
 }
