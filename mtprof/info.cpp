@@ -16,6 +16,7 @@
 #include "mindtorch/export/markup.h"
 #include "mindtorch/trace/text.h"
 #include "mtprof/commands.h"
+#include "mtprof/json_text.h"
 #include "mtprof/loading.h"
 #include "mtprof/shown.h"
 
@@ -44,11 +45,6 @@ std::vector<KindCount> count_kinds(const Recording& recording) {
       kinds.push_back({trace::event_kind_name(static_cast<trace::EventKind>(kind)), counts[static_cast<std::size_t>(kind)]});
   }
   return kinds;
-}
-
-std::string device_text(trace::Device device) {
-  const std::string_view type = trace::device_type_name(device.type);
-  return device.type == trace::DeviceType::kCpu ? std::string(type) : fmt::format("{} {}", type, device.index);
 }
 
 std::string track_text(const Track& track) {
@@ -151,14 +147,6 @@ void print_text(const std::string& file, const Loaded& loaded) {
     print_line("lost", fmt::format("{} ({}) {} {}", loss.count, trace::loss_reason_name(loss.reason), loss.where, loss.detail));
   }
   for (const auto& [what, count] : loaded.skipped) print_line("not read", fmt::format("{} {}", count, what));
-}
-
-// `items` as a JSON list.
-template <class Items, class Format>
-std::string json_list(const Items& items, Format format) {
-  std::string text;
-  for (const auto& item : items) text += (text.empty() ? "" : ",") + format(item);
-  return "[" + text + "]";
 }
 
 template <class Items, class Key, class Value>

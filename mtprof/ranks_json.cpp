@@ -2,30 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "mindtorch/base/text.h"
-#include "mindtorch/trace/text.h"
+#include "mtprof/json_text.h"
 #include "mtprof/ranks_output.h"
 
 namespace mindtorch::mtprof {
 namespace {
 
 using namespace analyze;
-
-// `items` as a JSON list.
-template <class Items, class Format>
-std::string json_list(const Items& items, Format format) {
-  std::string text;
-  for (const auto& item : items) text += (text.empty() ? "" : ",") + format(item);
-  return "[" + text + "]";
-}
-
-std::string device_text(trace::Device device) {
-  std::string text(trace::device_type_name(device.type));
-  if (device.type != trace::DeviceType::kCpu) text += fmt::format(" {}", device.index);
-  return text;
-}
 
 std::string use_json(const JobRank& rank) {
   std::string text;
