@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/trace/tensor_identity.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -37,6 +38,10 @@ class Reader {
     const std::int64_t header = next();
     Argument argument{.kind = trace::input_kind(header), .dtype = trace::input_dtype(header)};
     const std::uint32_t count = trace::input_count(header);
+    if (argument.kind == trace::kIdentities) {  // not an argument of the call
+      take(count);
+      return argument.kind;
+    }
     switch (argument.kind) {
       case Input::Kind::kTensor:
         argument.values = take(count);

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "mindtorch/base/large_pages.h"
+#include "mindtorch/trace/tensor_identity.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -38,7 +39,7 @@ class EventTree::TrackPass {
       const EventNames::Key key = keys_[events_.name[i]];
       Role role = kRoleOfKind[static_cast<std::size_t>(events_.kind[i])];
       if ((events_.flags[i] & trace::kAsync) != 0 && role == Role::kNode) role = Role::kLone;
-      if (key == EventNames::kHidden) role = Role::kUnlisted;
+      if (key == EventNames::kHidden || (events_.flags[i] & trace::kTraceOnly) != 0) role = Role::kUnlisted;
       tree_.role_[i] = role;
       if (role == Role::kNode) {
         merged |= push(i, key);

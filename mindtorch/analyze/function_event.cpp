@@ -3,12 +3,18 @@
 
 #include <array>
 
+#include "mindtorch/trace/tensor_identity.h"
+
 namespace mindtorch::analyze {
 namespace {
 
 using trace::EventKind;
 
 constexpr std::string_view kMemoryName = "[memory]";
+
+std::span<const std::int64_t> arguments_of(const trace::Recording& recording, EventIndex event) {
+  return trace::takes_arguments(recording.events.kind[event]) ? recording.inputs.find(event) : std::span<const std::int64_t>();
+}
 
 }  // namespace
 
@@ -141,11 +147,11 @@ std::vector<Kernel> FunctionEvent::kernels() const {
   return kernels;
 }
 
-Shapes FunctionEvent::shapes() const { return is_memory_report() ? Shapes() : input_shapes(recording().inputs.find(item_)); }
+Shapes FunctionEvent::shapes() const { return is_memory_report() ? Shapes() : input_shapes(arguments_of(recording(), item_)); }
 
 std::vector<trace::Input> FunctionEvent::inputs() const {
   if (is_memory_report()) return {};
-  const auto words = recording().inputs.find(item_);
+  const auto words = arguments_of(recording(), item_);
   return words.empty() ? std::vector<trace::Input>() : trace::decode_inputs(words);
 }
 

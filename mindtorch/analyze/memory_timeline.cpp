@@ -2,11 +2,13 @@
 #include "mindtorch/analyze/memory_timeline.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <unordered_map>
 
 #include "mindtorch/analyze/memory_categories.h"
+#include "mindtorch/analyze/tensor_memory.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -24,25 +26,53 @@ struct Block {
   std::optional<std::size_t> allocation;  // the report, unset if it was made before the recording
   std::optional<std::int64_t> freed_ns;
   std::vector<Tagging> tags;
+  bool is_seen = false;   // known only because it was used: it existed before the recording
+  bool is_input = false;  // it existed before the recording, and something that has a gradient was computed from it
 };
 
-// Follows the addresses of one device through reports and tags.
+// Follows the addresses of one device through reports, tags and the uses of storages.
 class Blocks {
  public:
-  Blocks(const trace::Recording& recording, trace::Device device) : recording_(recording) {
-    std::size_t tag = 0;
+  Blocks(const trace::Recording& recording, trace::Device device)
+      : recording_(recording), device_(device), tags_(owner_tags(recording)), uses_(storage_uses(recording)) {
+    tags_.insert(tags_.end(), recording.memory_tags.begin(), recording.memory_tags.end());
+    std::ranges::stable_sort(tags_, {}, &trace::MemoryTag::time_ns);
     for (std::size_t r = 0; r < recording.memory.size(); ++r) {
-      for (; tag < recording.memory_tags.size() && recording.memory_tags[tag].time_ns < recording.memory.time_ns[r]; ++tag) {
-        add_tag(recording.memory_tags[tag]);
-      }
+      go_on_until(recording.memory.time_ns[r]);
       if (recording.memory.device[r] == device) add_report(r);
     }
-    for (; tag < recording.memory_tags.size(); ++tag) add_tag(recording.memory_tags[tag]);
+    go_on_until(std::numeric_limits<std::int64_t>::max());
   }
 
   const std::vector<Block>& blocks() const { return blocks_; }
 
  private:
+  // Uses come first: the use tells of memory that existed before, whose purpose a tag at the same time tells.
+  void go_on_until(std::int64_t time_ns) {
+    while (true) {
+      const bool has_use = next_use_ < uses_.size() && uses_[next_use_].time_ns < time_ns;
+      const bool has_tag = next_tag_ < tags_.size() && tags_[next_tag_].time_ns < time_ns;
+      if (has_use && (!has_tag || uses_[next_use_].time_ns <= tags_[next_tag_].time_ns))
+        add_use(uses_[next_use_++]);
+      else if (has_tag)
+        add_tag(tags_[next_tag_++]);
+      else
+        return;
+    }
+  }
+
+  // A storage that is used without having been allocated existed before the recording. Its size is what is seen of it.
+  void add_use(const StorageUse& use) {
+    if (use.device != device_) return;
+    const auto [found, is_new] = live_.try_emplace(use.address, blocks_.size());
+    if (is_new) blocks_.push_back({.is_seen = true});
+    Block& block = blocks_[found->second];
+    if (!block.is_seen) return;
+    block.bytes = std::max(block.bytes, use.bytes);
+    block.is_input |= use.needs_grad;
+    if (is_new) take_early_tags(use.address);
+  }
+
   void add_report(std::size_t r) {
     const std::uint64_t address = recording_.memory.address[r];
     const std::int64_t bytes = recording_.memory.bytes[r], time = recording_.memory.time_ns[r];
@@ -50,10 +80,10 @@ class Blocks {
       release(address, time);  // its release was lost: the address cannot be handed out twice
       const bool existed = time <= recording_.clock.start_ns;
       live_[address] = blocks_.size();
-      blocks_.push_back({bytes, existed ? std::nullopt : std::optional(r), std::nullopt, {}});
+      blocks_.push_back({.bytes = bytes, .allocation = existed ? std::nullopt : std::optional(r)});
       take_early_tags(address);
     } else if (bytes < 0 && !release(address, time)) {
-      blocks_.push_back({-bytes, std::nullopt, time, {}});
+      blocks_.push_back({.bytes = -bytes, .freed_ns = time});
       live_[address] = blocks_.size() - 1;
       take_early_tags(address);
       live_.erase(address);
@@ -87,6 +117,10 @@ class Blocks {
   }
 
   const trace::Recording& recording_;
+  const trace::Device device_;
+  std::vector<trace::MemoryTag> tags_;
+  std::vector<StorageUse> uses_;
+  std::size_t next_tag_ = 0, next_use_ = 0;
   std::vector<Block> blocks_;
   std::unordered_map<std::uint64_t, std::size_t> live_;
   std::unordered_map<std::uint64_t, Tagging> early_tags_;
@@ -117,6 +151,7 @@ class TimelineBuilder {
   void add(const Block& block, const MemoryCategories& categories) {
     MemoryCategory category = !block.tags.empty() ? block.tags.front().category
                               : block.allocation  ? categories.guess(*block.allocation, block.freed_ns)
+                              : block.is_input    ? MemoryCategory::kInput
                                                   : MemoryCategory::kUnknown;
     if (block.allocation) {
       entry(unix_ns(recording_.memory.time_ns[*block.allocation]), MemoryAction::kCreate, block.bytes, category);

@@ -44,7 +44,7 @@ void ExecutionTrace::start() {
   }
   running_ = true;
   try {
-    session_ = record::Session::prepare({.shapes = true});
+    session_ = record::Session::prepare({.shapes = true, .memory = true});
   } catch (const Error&) {
     return;  // a profile records, or is about to: its recording is ours too
   }

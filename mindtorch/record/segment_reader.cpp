@@ -8,6 +8,7 @@
 #include "mindtorch/record/side_entries.h"
 #include "mindtorch/record/stack_provider.h"
 #include "mindtorch/trace/inputs.h"
+#include "mindtorch/trace/tensor_identity.h"
 #include "mindtorch/trace/text.h"
 
 namespace mindtorch::record {
@@ -130,6 +131,7 @@ std::span<const std::int64_t> IdMaps::inputs(std::span<const std::int64_t> words
   for (std::size_t at = 1; at < words.size();) {
     const std::int64_t header = words[at];
     const std::uint32_t count = trace::input_count(header);
+    if (trace::input_kind(header) == trace::kIdentities) break;  // always last
     switch (trace::input_kind(header)) {
       case Kind::kTensor: at += 1 + (trace::input_contiguous(header) ? 1 : 2) * std::size_t{count}; break;
       case Kind::kIntList:

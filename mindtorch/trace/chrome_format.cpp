@@ -38,7 +38,8 @@ constexpr std::array kCategories = {
 
 // Arguments that follow from columns and tables. kCallStack and the arguments of memory reports are not listed, because our events do not
 // have them.
-constexpr std::array<std::string_view, 32> kOwnArguments = {argument::kExternalId,
+constexpr std::array<std::string_view, 34> kOwnArguments = {argument::kExternalId,
+                                                            argument::kDerived,
                                                             argument::kRecordFunctionId,
                                                             argument::kSequence,
                                                             argument::kForwardThread,
@@ -53,6 +54,7 @@ constexpr std::array<std::string_view, 32> kOwnArguments = {argument::kExternalI
                                                             argument::kConcreteInputs,
                                                             argument::kInputShapes,
                                                             argument::kStack,
+                                                            argument::kStackId,
                                                             argument::kDeviceTypeName,
                                                             argument::kDeviceType,
                                                             argument::kDeviceId,

@@ -58,6 +58,12 @@ MINDTORCH_EXPORT EventKind implied_kind(EventKind of_category, std::string_view 
 
 // --- Arguments of events ("args") ---
 
+// The attribute that says which overload of an op was called. The name in the trace has it too: "aten::add.Tensor".
+inline constexpr std::string_view kOverloadName = "overload_name";
+
+// The beginning of a text that stands for a whole stack, followed by its number: the same stack as in that place.
+inline constexpr std::string_view kStackReference = "same as stack id ";
+
 namespace argument {
 inline constexpr Key kAddress = "Addr";
 inline constexpr Key kAsync = "async";
@@ -65,6 +71,7 @@ inline constexpr Key kBytes = "Bytes";
 inline constexpr Key kCallStack = "Call stack";  // torch's; ours is kStack
 inline constexpr Key kConcreteInputs = "Concrete Inputs";
 inline constexpr Key kCorrelation = "correlation";
+inline constexpr Key kDerived = "derived from stacks";  // of a Python function that was not recorded
 inline constexpr Key kDevice = "device";
 inline constexpr Key kDeviceId = "Device Id";
 inline constexpr Key kDeviceType = "Device Type";
@@ -83,7 +90,8 @@ inline constexpr Key kPythonId = "Python id";
 inline constexpr Key kPythonParentId = "Python parent id";
 inline constexpr Key kRecordFunctionId = "Record function id";
 inline constexpr Key kSequence = "Sequence number";
-inline constexpr Key kStack = "stack";
+inline constexpr Key kStack = "stack";       // the first event with a stack has its frames, the others refer to its number
+inline constexpr Key kStackId = "stack id";  // the number
 inline constexpr Key kStream = "stream";
 inline constexpr Key kTotalAllocated = "Total Allocated";
 inline constexpr Key kTotalReserved = "Total Reserved";

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/trace/tensor_identity.h"
 
 namespace mindtorch::trace {
 namespace {
@@ -13,6 +14,7 @@ using Words = std::span<const std::int64_t>;
 // Words that follow a header; the tensors of a list have headers of their own.
 std::uint64_t payload_words(std::int64_t header) {
   const std::uint64_t count = input_count(header);
+  if (input_kind(header) == kIdentities) return count;
   switch (input_kind(header)) {
     case Input::Kind::kTensor: return input_contiguous(header) ? count : 2 * count;
     case Input::Kind::kInt:
@@ -108,19 +110,24 @@ void encode_one(const Input& input, std::vector<std::int64_t>& words) {
   }
 }
 
-// Calls visit(header, payload, inside_list) for each argument and each tensor of a list; returns what is malformed, if anything.
+// Calls visit(header, payload, inside_list) for each argument, each tensor of a list, and identities; returns what is malformed, if
+// anything.
 template <class Visit>
 std::string_view walk(Words words, Visit&& visit) {
   if (words.empty()) return "it has no argument count";
   std::uint64_t arguments = static_cast<std::uint64_t>(words[0]);
-  std::uint64_t listed = 0;  // tensors of the current list still to come
+  std::uint64_t listed = 0;   // tensors of the current list still to come
+  std::uint64_t tensors = 0;  // so far
   words = words.subspan(1);
   while (arguments > 0 || listed > 0) {
     if (words.empty()) return "it ends early";
     const std::int64_t header = words[0];
     words = words.subspan(1);
     const Input::Kind kind = input_kind(header);
-    if (kind > Input::Kind::kBoolList) return "an argument is of unknown kind";
+    if (kind == kIdentities && (arguments != 1 || listed > 0 || input_count(header) != kIdentityWords * tensors))
+      return "its identities are not those of its tensors";
+    if (kind > Input::Kind::kBoolList && kind != kIdentities) return "an argument is of unknown kind";
+    tensors += kind == Input::Kind::kTensor ? 1 : 0;
     if (listed > 0 && kind != Input::Kind::kTensor) return "a tensor list holds something else";
     const std::uint64_t payload = payload_words(header);
     if (payload > words.size()) return "it ends early";
@@ -137,7 +144,7 @@ std::string_view walk(Words words, Visit&& visit) {
 std::vector<Input> decode_inputs(std::span<const std::int64_t> words) {
   std::vector<Input> inputs;
   const std::string_view fault = walk(words, [&](std::int64_t header, Words payload, bool inside_list) {
-    (inside_list ? inputs.back().list : inputs).push_back(decode_one(header, payload));
+    if (input_kind(header) != kIdentities) (inside_list ? inputs.back().list : inputs).push_back(decode_one(header, payload));
   });
   if (!fault.empty()) throw_error<InvalidArgument>("trace.decode_inputs", "malformed row of arguments: {}", fault);
   return inputs;
@@ -156,6 +163,22 @@ std::string_view check_inputs(std::span<const std::int64_t> words, std::size_t n
   });
   if (!fault.empty()) return fault;
   return known ? std::string_view() : "a text is not in the name table";
+}
+
+std::vector<TensorIdentity> tensor_identities(std::span<const std::int64_t> words) {
+  std::vector<TensorIdentity> identities;
+  walk(words, [&](std::int64_t header, Words payload, bool) {
+    if (input_kind(header) != kIdentities) return;
+    for (; !payload.empty(); payload = payload.subspan(kIdentityWords)) identities.push_back(identity_at(payload.data()));
+  });
+  return identities;
+}
+
+void add_identities(std::span<const TensorIdentity> identities, std::vector<std::int64_t>& words) {
+  ++words[0];
+  words.push_back(make_input_header(kIdentities, static_cast<std::uint32_t>(kIdentityWords * identities.size())));
+  for (const TensorIdentity& identity : identities)
+    for (std::size_t word = 0; word < kIdentityWords; ++word) words.push_back(identity_word(identity, word));
 }
 
 void map_input_names(std::span<std::int64_t> words, std::span<const NameId> new_id) {

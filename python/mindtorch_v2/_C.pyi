@@ -690,7 +690,7 @@ def counters(events: EventSequence) -> Counters: ...
 
 def all_events(events: EventSequence) -> list: ...
 
-def own_frames(events: EventSequence) -> list: ...
+def derived_calls(events: EventSequence) -> list: ...
 
 def memory_reports(events: EventSequence) -> list: ...
 
@@ -703,6 +703,8 @@ def without_repeated_calls(events: object) -> list:
     """
     The events without those that are the only child of one of the same name.
     """
+
+def tensor_inputs(events: EventSequence) -> tuple: ...
 
 class Loss:
     """Events that are missing, and why."""
@@ -956,9 +958,14 @@ class _ModuleScope:
 def _module_scope(name: str, path: str, /) -> _ModuleScope:
     """A context manager for one call of the module of this name and place."""
 
-def _record_calls_of(type: type, describe: Callable) -> None:
+def _record_calls_of(type: type, describe: Callable, own_tensors: Callable) -> None:
     """
-    Records the calls of all objects of `type`, whose names and paths `describe` tells, in sessions that want modules.
+    Records the calls of all objects of `type`, whose names and paths `describe` tells and their tensors `own_tensors`, in sessions that want modules or the owners of memory.
+    """
+
+def _record_optimizer_step(name: str, tensors: tuple) -> None:
+    """
+    Records a step that has just ended and the tensors of its optimizer, in sessions that want the owners of memory.
     """
 
 def _stop_recording_calls() -> None:

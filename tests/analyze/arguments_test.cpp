@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/trace/tensor_identity.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -36,6 +37,17 @@ TEST(Arguments, EachArgumentPointsAtItsWords) {
   EXPECT_EQ(arguments[5].values.size(), 3u);
   EXPECT_EQ(arguments[8].values[0], 1);
   EXPECT_EQ(arguments[9].kind, Input::Kind::kTensor);
+}
+
+TEST(Arguments, IdentitiesOfTensorsAreNotArguments) {
+  std::vector<std::int64_t> words = trace::encode_inputs(kCall);
+  std::vector<Argument> arguments;
+  trace::add_identities(std::vector<trace::TensorIdentity>(4), words);
+  read_arguments(words, arguments);
+  EXPECT_EQ(arguments.size(), kCall.size() + 2);
+  EXPECT_EQ(input_shapes(words), input_shapes(trace::encode_inputs(kCall)));
+  ShapeIds ids;
+  EXPECT_EQ(ids.id(words), ids.id(trace::encode_inputs(kCall)));
 }
 
 TEST(Arguments, ShapesAreTorchsInputShapes) {

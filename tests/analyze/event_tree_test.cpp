@@ -6,6 +6,7 @@
 
 #include <numeric>
 
+#include "mindtorch/trace/tensor_identity.h"
 #include "tests/analyze/recordings.h"
 
 namespace mindtorch::analyze {
@@ -208,6 +209,16 @@ TEST(EventTree, RandomRecordingsGiveTheTreeOfTheSlowReference) {
       ASSERT_EQ(t.tree.self_ns(i), reference.self_ns(i));
     }
   }
+}
+
+TEST(EventTree, WhatIsShownInTracesOnlyIsNotListed) {
+  Maker make;
+  make.op("aten::a", 0, 10);
+  make.add({.name = "nn.Module: Linear_0", .kind = trace::EventKind::kModule, .start_ns = 2, .duration_ns = 4, .flags = trace::kTraceOnly});
+  make.add({.name = "nn.Module: Linear_1", .kind = trace::EventKind::kModule, .start_ns = 7, .duration_ns = 1});
+  const Tree t(make.finish());
+  EXPECT_FALSE(t.tree.is_listed(1));
+  EXPECT_TRUE(t.tree.is_listed(2));
 }
 
 TEST(EventTree, SelfTimesAddUpToTheRoots) {

@@ -33,7 +33,8 @@ def in_csv(name):
 
 
 def chrome_events(traces, name):
-    return [e for e in read_json(traces / f"{name}.json")["traceEvents"] if e["ph"] == "X" and e["cat"] != "Trace"]
+    elements = [e for e in read_json(traces / f"{name}.json")["traceEvents"] if e["ph"] == "X" and e["cat"] != "Trace"]
+    return [e for e in elements if "derived from stacks" not in e["args"]]
 
 
 def test_events_are_those_of_the_chrome_trace(traces, name):

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/trace/tensor_identity.h"
 
 namespace mindtorch::trace {
 namespace {
@@ -43,6 +44,25 @@ TEST(Inputs, EveryKindComesBackAsItWas) {
 TEST(Inputs, AContiguousTensorTakesNoWordsForStrides) {
   EXPECT_EQ(encode_inputs(std::vector{tensor({2, 3}, {3, 1})}).size(), 4u);
   EXPECT_EQ(encode_inputs(std::vector{tensor({2, 3}, {1, 2})}).size(), 6u);
+}
+
+TEST(Inputs, IdentitiesAreNotArgumentsOfTheCall) {
+  const std::vector<Input> inputs = every_kind();
+  std::vector<std::int64_t> words = encode_inputs(inputs);
+  EXPECT_TRUE(tensor_identities(words).empty());
+  std::vector<TensorIdentity> identities(6);  // of the four tensors and the two of the list
+  identities[0] = {.tensor = ~std::uint64_t{0}, .storage = 0x7F00'0000'1000, .offset = 12, .device = {DeviceType::kNpu, 3}, .layout = 2};
+  add_identities(identities, words);
+  EXPECT_EQ(tensor_identities(words), identities);
+  EXPECT_EQ(decode_inputs(words), inputs);
+  EXPECT_EQ(check_inputs(words, 4000000001u), "");
+}
+
+TEST(Inputs, IdentitiesOfAnotherNumberOfTensorsAreMalformed) {
+  std::vector<std::int64_t> words = encode_inputs(std::vector{tensor({2}, {1}), tensor({3}, {1})});
+  add_identities(std::vector<TensorIdentity>(3), words);
+  EXPECT_EQ(check_inputs(words, 1), "its identities are not those of its tensors");
+  EXPECT_THROW(decode_inputs(words), InvalidArgument);
 }
 
 TEST(Inputs, ATensorWithoutStridesIsTakenAsContiguous) {

@@ -5,6 +5,7 @@
 
 #include "mindtorch/bridges/torch/cpu_memory.h"
 #include "mindtorch/bridges/torch/device_memory.h"
+#include "mindtorch/bridges/torch/kept_addresses.h"
 #include "mindtorch/bridges/torch/op_callbacks.h"
 #include "mindtorch/bridges/torch/operators.h"
 #include "mindtorch/bridges/torch/session_listener.h"
@@ -26,6 +27,7 @@ void session_stops() noexcept {
   unwatch_device_memory();
   unwatch_cpu_memory();
   remove_op_callbacks();
+  release_addresses();
 }
 
 }  // namespace

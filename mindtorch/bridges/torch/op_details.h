@@ -14,12 +14,18 @@ namespace mindtorch::torch_bridge {
 // The Want bits that record_details() serves.
 inline constexpr std::uint32_t kDetails = record::kShapes | record::kOverloads;
 
+// Sessions that record shapes and memory are told which tensors ops took: the two together say what happened to memory.
+inline constexpr std::uint32_t kIdentities = record::kShapes | record::kMemory;
+
 // Those that few ops have.
 void record_rare_details(const at::RecordFunction& fn, std::uint64_t state, record::Slot* slot);
 
 // Records what `state` asks for about the op whose event `slot` has just been opened on this thread. Copies values; keeps no tensor.
 inline void record_details(const at::RecordFunction& fn, const OpName& name, std::uint64_t state, record::Slot* slot) {
-  if ((state & record::kShapes) != 0) record_inputs(fn.inputs(), slot);
+  if ((state & kIdentities) == kIdentities) [[unlikely]]
+    record_identified_inputs(fn.inputs(), slot);
+  else if ((state & record::kShapes) != 0)
+    record_inputs(fn.inputs(), slot);
   if (!name.is_aten || (state & record::kOverloads) != 0) record_rare_details(fn, state, slot);
 }
 

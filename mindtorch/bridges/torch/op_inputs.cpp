@@ -9,8 +9,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
+#include "mindtorch/bridges/torch/kept_addresses.h"
 #include "mindtorch/record/input_writer.h"
+#include "mindtorch/trace/tensor_identity.h"
 
 namespace mindtorch::torch_bridge {
 namespace {
@@ -112,12 +115,61 @@ void write_value(InputWriter& writer, const c10::IValue& value) {
     writer.other();
 }
 
+// Without the check of torch's own accessor, which throws for tensors that must not be read (fake ones).
+const void* data_of(c10::StorageImpl& storage) {
+  if constexpr (requires { storage._mutable_data_ptr_no_checks(); })
+    return storage._mutable_data_ptr_no_checks().get();
+  else
+    return storage.data();
+}
+
+trace::TensorIdentity identity_of(c10::TensorImpl& tensor) {
+  if (!has_sizes(tensor)) return {};
+  keep_address(tensor);
+  const bool has_storage = tensor.has_storage();
+  const void* data = has_storage ? data_of(*tensor.unsafe_storage().unsafeGetStorageImpl()) : nullptr;
+  const c10::Device device = tensor.device();
+  return {reinterpret_cast<std::uintptr_t>(&tensor),
+          reinterpret_cast<std::uintptr_t>(data),
+          has_storage ? tensor.storage_offset() : 0,
+          {static_cast<trace::DeviceType>(device.type()), static_cast<std::uint8_t>(device.has_index() ? device.index() : 0)},
+          static_cast<std::uint8_t>(tensor.layout())};
+}
+
+// Calls visit(tensor) for each tensor that write_value() writes.
+template <class Visit>
+void for_each_tensor(c10::ArrayRef<const c10::IValue> inputs, Visit visit) {
+  for (const c10::IValue& input : inputs) {
+    if (input.isTensor()) {
+      if (has_sizes(*input.unsafeToTensorImpl())) visit(*input.unsafeToTensorImpl());
+    } else if (input.isList() && holds_tensors(input)) {
+      for (const c10::IValue& value : input.toListRef()) visit(*value.toTensor().unsafeGetTensorImpl());
+    }
+  }
+}
+
+void write_identities(InputWriter& writer, c10::ArrayRef<const c10::IValue> inputs) {
+  thread_local std::vector<trace::TensorIdentity> identities;  // kept, so that it grows only once
+  identities.clear();
+  for_each_tensor(inputs, [&](c10::TensorImpl& tensor) { identities.push_back(identity_of(tensor)); });
+  if (identities.empty()) return;
+  writer.numbers(trace::kIdentities, static_cast<std::uint32_t>(trace::kIdentityWords * identities.size()),
+                 [&](std::uint32_t i) { return trace::identity_word(identities[i / trace::kIdentityWords], i % trace::kIdentityWords); });
+}
+
 }  // namespace
 
 void record_inputs(c10::ArrayRef<const c10::IValue> inputs, record::Slot* slot) {
   if (inputs.empty()) return;
   InputWriter writer(slot);
   for (const c10::IValue& input : inputs) write_value(writer, input);
+}
+
+void record_identified_inputs(c10::ArrayRef<const c10::IValue> inputs, record::Slot* slot) {
+  if (inputs.empty()) return;
+  InputWriter writer(slot);
+  for (const c10::IValue& input : inputs) write_value(writer, input);
+  write_identities(writer, inputs);
 }
 
 }  // namespace mindtorch::torch_bridge

@@ -14,6 +14,8 @@ extern "C" {
 
 // The bit of what a listener is told that asks for calls of modules.
 extern const std::uint32_t mindtorch_torch_wants_modules = record::kModules;
+// The bits that together ask for modules and optimizers as owners of memory.
+extern const std::uint32_t mindtorch_torch_wants_owners = record::kMemory | record::kStacks;
 
 // Null, or why not.
 const char* mindtorch_torch_activate() { return bridge::activate(); }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "mindtorch/analyze/tensor_memory.h"
 #include "mindtorch/base/text.h"
 #include "mindtorch/export/input_text.h"
 #include "mindtorch/trace/inputs.h"
@@ -14,27 +15,9 @@ namespace mindtorch::exporter::chakra {
 namespace {
 
 using trace::Input;
-using trace::ScalarType;
 
 // Longer lists are cut, as in torch.
 constexpr std::size_t kLongestList = 4096;
-
-std::int64_t bytes_of(ScalarType type) {
-  switch (type) {
-    case ScalarType::kUint8:
-    case ScalarType::kInt8:
-    case ScalarType::kBool: return 1;
-    case ScalarType::kInt16:
-    case ScalarType::kHalf:
-    case ScalarType::kBFloat16: return 2;
-    case ScalarType::kInt32:
-    case ScalarType::kFloat: return 4;
-    case ScalarType::kInt64:
-    case ScalarType::kDouble: return 8;
-    case ScalarType::kOther: return 0;
-  }
-  return 0;
-}
 
 std::string device_text(trace::Device device) {
   if (device.type == trace::DeviceType::kCpu) return "cpu";
@@ -46,10 +29,12 @@ struct Item {
   std::string value, shape = "[]", type, stride = "[]";
 };
 
-Item tensor_item(const Input& tensor, trace::Device device) {
+Item tensor_item(const Input& tensor, trace::Device device, TensorNumbers& numbers) {
   std::int64_t elements = 1;
   for (const std::int64_t size : tensor.sizes) elements *= std::max<std::int64_t>(size, 0);
-  return {fmt::format("[0,0,0,{},{},\"{}\"]", elements, bytes_of(tensor.dtype), device_text(device)),
+  const TensorNumbers::Known known = numbers.next(device);
+  return {fmt::format("[{},{},{},{},{},\"{}\"]", known.tensor, known.storage, known.offset, elements, analyze::element_bytes(tensor.dtype),
+                      device_text(known.device)),
           fmt::format("[{}]", fmt::join(tensor.sizes, ",")), fmt::format("Tensor({})", trace::scalar_type_name(tensor.dtype)),
           fmt::format("[{}]", fmt::join(tensor.strides, ","))};
 }
@@ -79,10 +64,14 @@ Item list_item(const Values& values, ToItem to_item) {
           fmt::format("[{}]", lists.strides)};
 }
 
-Item to_item(const Input& input, const std::vector<std::string>& names, trace::Device device) {
+Item to_item(const Input& input, const std::vector<std::string>& names, trace::Device device, TensorNumbers& numbers) {
   switch (input.kind) {
-    case Input::Kind::kTensor: return tensor_item(input, device);
-    case Input::Kind::kTensorList: return list_item(input.list, [&](const Input& each) { return tensor_item(each, device); });
+    case Input::Kind::kTensor: return tensor_item(input, device, numbers);
+    case Input::Kind::kTensorList: {
+      const Item item = list_item(input.list, [&](const Input& each) { return tensor_item(each, device, numbers); });
+      for (std::size_t i = kLongestList; i < input.list.size(); ++i) numbers.next(device);  // those that are cut have numbers too
+      return item;
+    }
     case Input::Kind::kInt: return {.value = fmt::to_string(input.integer), .type = "Int"};
     case Input::Kind::kBool: return boolean_item(input.integer);
     case Input::Kind::kDouble: return real_item(input.real);
@@ -104,8 +93,9 @@ void append_argument(Item item, ValueLists& lists) {
 
 }  // namespace
 
-void append_inputs(std::span<const std::int64_t> words, const std::vector<std::string>& names, trace::Device device, ValueLists& lists) {
-  for (const Input& input : trace::decode_inputs(words)) append_argument(to_item(input, names, device), lists);
+void append_inputs(std::span<const std::int64_t> words, const std::vector<std::string>& names, trace::Device device, TensorNumbers& numbers,
+                   ValueLists& lists) {
+  for (const Input& input : trace::decode_inputs(words)) append_argument(to_item(input, names, device, numbers), lists);
 }
 
 void append_text(std::string_view text, ValueLists& lists) { append_argument({.value = json_quoted(text), .type = "String"}, lists); }

@@ -47,6 +47,7 @@ class ChakraWriter {
         windows_(windows),
         out_(out),
         args_key_(find_name("args")),
+        numbers_(recording),
         ids_(recording.events.size(), kNoNode),
         parents_(recording.events.size(), kNoEvent) {
     for (TrackId track = 0; track < recording.tracks.size(); ++track)
@@ -67,13 +68,14 @@ class ChakraWriter {
   void write_event(EventIndex event, TrackId track);
   std::uint64_t node_or_thread(EventIndex event, TrackId track) const { return event != kNoEvent ? ids_[event] : thread_ids_[track]; }
   std::uint64_t forward_parent(EventIndex event) const;
-  chakra::ValueLists inputs_of(EventIndex event) const;
+  chakra::ValueLists inputs_of(EventIndex event);
   void write_node(const Node& node, const chakra::ValueLists& inputs);
 
   const trace::Recording& recording_;
   const std::vector<TimeWindow>& windows_;
   Output& out_;
   const trace::NameId args_key_;
+  chakra::TensorNumbers numbers_;
   std::vector<std::uint64_t> ids_;         // of events; kNoNode if left out
   std::vector<EventIndex> parents_;        // of events: the innermost one around them that is not left out
   std::vector<std::uint64_t> thread_ids_;  // of tracks
@@ -170,10 +172,13 @@ std::uint64_t ChakraWriter::forward_parent(EventIndex event) const {
   return node_or_thread(inner, found->second);
 }
 
-chakra::ValueLists ChakraWriter::inputs_of(EventIndex event) const {
+chakra::ValueLists ChakraWriter::inputs_of(EventIndex event) {
   chakra::ValueLists lists;
   const auto words = recording_.inputs.find(event);
-  if (!words.empty()) chakra::append_inputs(words, recording_.names, recording_.events.device[event], lists);
+  if (!words.empty()) {
+    numbers_.begin(event);
+    chakra::append_inputs(words, recording_.names, recording_.events.device[event], numbers_, lists);
+  }
   if (args_key_ != 0)
     for (const trace::Attribute& attribute : recording_.attributes.find(event))
       if (attribute.key == args_key_ && attribute.type == trace::Attribute::Type::kText)

@@ -14,6 +14,7 @@
 #include "mindtorch/export/json_text.h"
 #include "mindtorch/trace/chrome_format.h"
 #include "mindtorch/trace/inputs.h"
+#include "mindtorch/trace/tensor_identity.h"
 #include "mindtorch/trace/text.h"
 
 namespace mindtorch::exporter::chrome {
@@ -80,6 +81,7 @@ EventArguments::EventArguments(const analyze::Analysis& analysis) : analysis_(an
   for (const Attribute& attribute : recording.attributes.values) {
     shadowed_[attribute.key] = trace::chrome_format::is_own_argument(recording.names[attribute.key]);
   }
+  stack_is_written_.resize(recording.stacks.size());
   frame_json_.reserve(recording.stacks.frames.size());
   for (const trace::Frame& frame : recording.stacks.frames) {
     frame_json_.push_back(json_quoted(fmt::format("{}:{}:{}", recording.names[frame.file], frame.line, recording.names[frame.function])));
@@ -91,7 +93,7 @@ bool EventArguments::any(EventIndex event) {
   const bool has_flags = (events.flags[event] & (trace::kUnfinished | trace::kAsync)) != 0;
   const bool has_known_device =
       (events.flags[event] & trace::kKnownDevice) != 0 && (!devices_known_ || events.device[event] != trace::Device{});
-  const bool has_inputs = advance_to(recording_.inputs.events, next_input_, event);
+  const bool has_inputs = trace::takes_arguments(events.kind[event]) && advance_to(recording_.inputs.events, next_input_, event);
   const bool has_stack = advance_to(recording_.stacks.of_event.events, next_stack_, event);
   const bool has_attributes = advance_to(recording_.attributes.events, next_attribute_, event);
   return has_flags || has_known_device || has_inputs || has_stack || has_attributes || needs_kind(recording_, event) ||
@@ -120,7 +122,7 @@ void EventArguments::append_flags(std::string& out, EventIndex event) const {
 }
 
 void EventArguments::append_inputs(std::string& out, EventIndex event) {
-  if (!advance_to(recording_.inputs.events, next_input_, event)) return;
+  if (!trace::takes_arguments(recording_.events.kind[event]) || !advance_to(recording_.inputs.events, next_input_, event)) return;
   format_inputs(row(recording_.inputs, next_input_), recording_.names, inputs_);
   append_argument<argument::kInputDims>(out, inputs_.dims);
   append_argument<argument::kInputTypes>(out, inputs_.types);
@@ -131,15 +133,22 @@ void EventArguments::append_inputs(std::string& out, EventIndex event) {
 
 void EventArguments::append_stack(std::string& out, EventIndex event) {
   if (!advance_to(recording_.stacks.of_event.events, next_stack_, event)) return;
+  const trace::StackId stack = row(recording_.stacks.of_event, next_stack_).front();
   append_key<argument::kStack>(out);
+  if (stack_is_written_[stack]) {
+    fmt::format_to(std::back_inserter(out), R"(["{}{}"])", trace::chrome_format::kStackReference, stack);
+    return;
+  }
+  stack_is_written_[stack] = true;
   out += '[';
   const char* separator = "";
-  for (const std::uint32_t frame : recording_.stacks.frames_of(row(recording_.stacks.of_event, next_stack_).front())) {
+  for (const std::uint32_t frame : recording_.stacks.frames_of(stack)) {
     out += separator;
     out += frame_json_[frame];
     separator = ",";
   }
   out += ']';
+  append_argument<argument::kStackId>(out, stack);
 }
 
 void EventArguments::append_attributes(std::string& out, EventIndex event) {

@@ -41,6 +41,7 @@ class EventArguments {
   std::vector<bool> shadowed_;             // by NameId: attribute keys the writer has its own value for
   std::vector<std::size_t> latest_place_;  // by NameId: where the key was last seen among all attributes
   std::vector<std::string> frame_json_;    // each frame as a JSON string
+  std::vector<bool> stack_is_written_;
   // The text of rows that were written lately, by hash: the kernels of a program have few distinct rows.
   struct RowText {
     std::span<const trace::Attribute> row;

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 
 #include "mindtorch/base/text.h"
@@ -21,25 +22,25 @@ std::string micros_text(std::int64_t ns) {
   return {text.data(), cursor.micros(ns).position()};
 }
 
-void append_metadata(Output& out, std::string_view what, std::int64_t pid, std::int64_t tid, std::string_view key, std::string_view json) {
-  out.append(fmt::format(R"({{"ph":"M","name":"{}","ts":0.000,"pid":{},"tid":{},"args":{{"{}":{}}}}},)"
-                         "\n",
-                         what, pid, tid, key, json));
-}
-
-void append_names(Output& out, const Layout& layout) {
+// Names of processes and rows, stamped with the start of the recording as torch stamps them.
+void append_names(Output& out, const Layout& layout, std::int64_t start_ns) {
+  const std::string start = micros_text(start_ns);
+  const auto append_metadata = [&](std::string_view what, std::int64_t pid, std::int64_t tid, std::string_view key, std::string_view json) {
+    out.append(fmt::format(R"({{"ph":"M","name":"{}","ts":{},"pid":{},"tid":{},"args":{{"{}":{}}}}},)"
+                           "\n",
+                           what, start, pid, tid, key, json));
+  };
   for (const Process& process : layout.processes) {
-    append_metadata(out, "process_name", process.pid, 0, "name", json_quoted(process.name));
-    append_metadata(out, "process_labels", process.pid, 0, "labels", json_quoted(process.label));
-    append_metadata(out, "process_sort_index", process.pid, 0, "sort_index", fmt::format("{}", process.sort_index));
+    append_metadata("process_name", process.pid, 0, "name", json_quoted(process.name));
+    append_metadata("process_labels", process.pid, 0, "labels", json_quoted(process.label));
+    append_metadata("process_sort_index", process.pid, 0, "sort_index", fmt::format("{}", process.sort_index));
   }
   // A lane comes right below its track.
   std::vector<std::uint32_t> lanes_above(layout.rows.size());
   for (const Row& row : layout.rows) {
     const std::int64_t pid = layout.processes[row.process].pid;
-    append_metadata(out, trace::chrome_format::kRowName, pid, row.tid, "name", json_quoted(row.name));
-    append_metadata(out, "thread_sort_index", pid, row.tid, "sort_index",
-                    fmt::format("{}", (row.track + 1) * 64 + std::min(row.lane, 63U)));
+    append_metadata(trace::chrome_format::kRowName, pid, row.tid, "name", json_quoted(row.name));
+    append_metadata("thread_sort_index", pid, row.tid, "sort_index", fmt::format("{}", (row.track + 1) * 64 + std::min(row.lane, 63U)));
   }
 }
 
@@ -52,12 +53,13 @@ void append_span(Output& out, std::int64_t start_ns, std::int64_t duration_ns) {
 }
 
 void append_window(Output& out, std::int64_t start_ns, std::int64_t end_ns) {
-  out.append(fmt::format(R"({{"ph":"M","name":"process_sort_index","ts":0.000,"pid":"Spans","tid":0,"args":{{"sort_index":536870912}}}},)"
+  out.append(fmt::format(R"({{"ph":"M","name":"process_sort_index","ts":{},"pid":"Spans","tid":0,"args":{{"sort_index":536870912}}}},)"
                          "\n"
                          R"({{"ph":"i","name":"{}","s":"g","pid":"Traces","tid":"Trace PyTorch Profiler","ts":{}}},)"
                          "\n"
                          R"({{"ph":"i","name":"{}","s":"g","pid":"","tid":"","ts":{}}})",
-                         trace::chrome_format::kWindowStart, micros_text(start_ns), trace::chrome_format::kWindowEnd, micros_text(end_ns)));
+                         micros_text(start_ns), trace::chrome_format::kWindowStart, micros_text(start_ns), trace::chrome_format::kWindowEnd,
+                         micros_text(end_ns)));
 }
 
 // First and last moment of the recording, wide enough for every event.
@@ -80,14 +82,18 @@ void write_chrome_trace(const trace::Recording& recording, std::string_view trac
   const analyze::Analysis analysis(recording);
   chrome::EventsWriter events(analysis, layout, offset, out);
   out.append(chrome::header_text(recording, layout, events.devices_known()));
+  // The first element is a complete event: the span, where there is no other one. Else it stands where torch has it.
+  const bool is_empty =
+      std::ranges::all_of(recording.events.kind, [](trace::EventKind kind) { return kind == trace::EventKind::kInstant; });
+  if (is_empty) append_span(out, start + offset, end - start);
   events.write_complete_events();
-  append_span(out, start + offset, end - start);
   events.write_instants();
   events.write_memory();
   events.write_flows("fwdbwd", forward_backward_flows(recording));
   events.write_flows("ac2g", launch_flows(analysis));
   events.write_flows("collective", collective_flows(recording));
-  append_names(out, layout);
+  append_names(out, layout, start + offset);
+  if (!is_empty) append_span(out, start + offset, end - start);
   append_window(out, start + offset, end + offset);
   out.append(fmt::format("\n],\n\"{}\": {}\n}}\n", trace::chrome_format::header::kTraceName, json_quoted(trace_name)));
 }

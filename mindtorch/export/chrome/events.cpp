@@ -27,6 +27,13 @@ trace::DeviceType first_device_type(const trace::Recording& recording) {
   return DeviceType::kCuda;
 }
 
+// Files are shown as torch shows them, without the folder that packages are installed in.
+std::string_view shown_file(std::string_view file) {
+  for (const std::string_view folder : {"/site-packages/", "/dist-packages/"})
+    if (const std::size_t at = file.rfind(folder); at != std::string_view::npos) return file.substr(at + folder.size());
+  return file;
+}
+
 bool is_python(EventKind kind) { return kind == EventKind::kPythonFunction || kind == EventKind::kModule; }
 
 }  // namespace
@@ -39,9 +46,12 @@ EventsWriter::EventsWriter(const analyze::Analysis& analysis, const Layout& layo
       out_(out),
       arguments_(analysis),
       row_of_event_(layout),
-      runtime_device_(first_device_type(recording_)) {
+      runtime_device_(first_device_type(recording_)),
+      derived_calls_(analyze::derived_calls(recording_)),
+      first_derived_id_(recording_.events.size() + 1) {
   name_offsets_.reserve(recording_.names.size() + 1);
   for (const std::string& text : recording_.names) {
+    if (text == trace::chrome_format::kOverloadName) overload_key_ = static_cast<trace::NameId>(name_offsets_.size());
     name_offsets_.push_back(escaped_names_.size());
     append_json_escaped(escaped_names_, text);
   }
@@ -56,9 +66,16 @@ EventsWriter::EventsWriter(const analyze::Analysis& analysis, const Layout& layo
   }
 }
 
-std::string_view EventsWriter::name(EventIndex event) const {
-  const trace::NameId id = recording_.events.name[event];
-  return std::string_view(escaped_names_).substr(name_offsets_[id], name_offsets_[id + 1] - name_offsets_[id]);
+std::string_view EventsWriter::escaped(trace::NameId name) const {
+  return std::string_view(escaped_names_).substr(name_offsets_[name], name_offsets_[name + 1] - name_offsets_[name]);
+}
+
+std::string_view EventsWriter::overload(EventIndex event) const {
+  if (overload_key_ == 0) return {};
+  for (const trace::Attribute& attribute : recording_.attributes.find(event))
+    if (attribute.key == overload_key_ && attribute.type == trace::Attribute::Type::kText)
+      return escaped(static_cast<trace::NameId>(attribute.bits));
+  return {};
 }
 
 void EventsWriter::write_complete_events() {
@@ -68,16 +85,39 @@ void EventsWriter::write_complete_events() {
     for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
       if (recording_.events.kind[i] != EventKind::kInstant) write_complete(t, i);
     }
+    write_derived_calls(t);
+  }
+}
+
+void EventsWriter::write_derived_calls(TrackId track) {
+  for (; next_derived_ < derived_calls_.size() && derived_calls_[next_derived_].track == track; ++next_derived_) {
+    const analyze::DerivedCall& call = derived_calls_[next_derived_];
+    const trace::Frame& frame = recording_.stacks.frames[call.frame];
+    scratch_.clear();
+    append_json_escaped(scratch_,
+                        fmt::format("{}({}): {}", shown_file(recording_.names[frame.file]), frame.line, recording_.names[frame.function]));
+    JsonCursor cursor(out_.reserve(kRoom + scratch_.size()));
+    cursor.bytes(prefix_text_[static_cast<std::size_t>(EventKind::kPythonFunction)]).bytes(scratch_).bytes(row_text_[track]);
+    cursor.micros(call.start_ns + offset_ns_).literal(R"(,"dur":)").micros(call.end_ns - call.start_ns).literal(R"(,"args":{)");
+    cursor.first_key<argument::kPythonId>().number(python_id(call)).next_key<argument::kPythonParentId>();
+    if (call.parent == analyze::DerivedCall::kNone) {
+      cursor.literal("null");
+    } else {
+      cursor.number(python_id(derived_calls_[call.parent]));
+    }
+    out_.advance(cursor.next_key<argument::kDerived>().literal("true}},\n").position());
   }
 }
 
 void EventsWriter::write_complete(TrackId track, EventIndex event) {
   const trace::EventColumns& events = recording_.events;
-  const std::string_view text = name(event);
+  const std::string_view text = escaped(events.name[event]), version = overload(event);
   const DeviceType device = events.device[event].type == DeviceType::kCpu ? runtime_device_ : events.device[event].type;
   const std::size_t prefix = static_cast<std::size_t>(events.kind[event]) + (device == DeviceType::kNpu ? trace::kEventKinds : 0);
-  JsonCursor cursor(out_.reserve(kRoom + text.size()));
-  cursor.bytes(prefix_text_[prefix]).bytes(text).bytes(row_text_[row_of_event_(track, event)]);
+  JsonCursor cursor(out_.reserve(kRoom + text.size() + version.size()));
+  cursor.bytes(prefix_text_[prefix]).bytes(text);
+  if (!version.empty()) cursor.literal(".").bytes(version);  // as in torch's traces: aten::add.Tensor
+  cursor.bytes(row_text_[row_of_event_(track, event)]);
   cursor.micros(events.start_ns[event] + offset_ns_).literal(R"(,"dur":)").micros(events.duration_ns[event]).literal(R"(,"args":{)");
   write_arguments(cursor, track, event);
   if (arguments_.any(event)) {
@@ -106,7 +146,7 @@ void EventsWriter::write_arguments(JsonCursor& cursor, TrackId track, EventIndex
     cursor.next_key<argument::kStream>().number(layout_.rows[track].tid);
     cursor.next_key<argument::kCorrelation>().number(events.link[event]);
   } else {
-    cursor.first_key<argument::kExternalId>().number(index + 1).next_key<argument::kRecordFunctionId>().literal("0");
+    cursor.first_key<argument::kExternalId>().number(index + 1).next_key<argument::kRecordFunctionId>().number(index + 1);
     if (const std::int64_t sequence = trace::sequence_of(events.link[event]); sequence >= 0 && trace::has_sequence(kind)) {
       cursor.next_key<argument::kSequence>().number(sequence);
       cursor.next_key<argument::kForwardThread>().number(std::uint64_t{trace::forward_thread_of(events.link[event])});
@@ -146,7 +186,7 @@ void EventsWriter::write_instants() {
 }
 
 void EventsWriter::write_instant(const Row& row, EventIndex event) {
-  const std::string_view text = name(event);
+  const std::string_view text = escaped(recording_.events.name[event]);
   JsonCursor cursor(out_.reserve(kRoom + text.size()));
   cursor.literal(R"({"ph":"i","cat":"cpu_instant_event","s":"t","name":")").bytes(text).bytes(row_text_[row.track]);
   cursor.micros(recording_.events.start_ns[event] + offset_ns_).literal(R"(,"args":{)");

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mindtorch/analyze/derived_calls.h"
 #include "mindtorch/export/chrome/arguments.h"
 #include "mindtorch/export/flows.h"
 #include "mindtorch/export/json_text.h"
@@ -38,12 +39,19 @@ class EventsWriter {
   };
 
   void write_complete(trace::TrackId track, trace::EventIndex event);
+  // The Python functions of a track that are known from stacks.
+  void write_derived_calls(trace::TrackId track);
+  std::uint64_t python_id(const analyze::DerivedCall& call) const {
+    return first_derived_id_ + static_cast<std::uint64_t>(&call - derived_calls_.data());
+  }
   void write_arguments(JsonCursor& cursor, trace::TrackId track, trace::EventIndex event);
   // The op or scope that a runtime call or device activity belongs to, if there is one.
   void write_external_id(JsonCursor& cursor, trace::EventIndex event) const;
   void write_python_ids(JsonCursor& cursor, trace::EventIndex event);
   void write_instant(const Row& row, trace::EventIndex event);
-  std::string_view name(trace::EventIndex event) const;
+  std::string_view escaped(trace::NameId name) const;
+  // Which overload of an op was called; empty if that was not recorded.
+  std::string_view overload(trace::EventIndex event) const;
   std::uint32_t row_of(trace::EventIndex event) const;
 
   const trace::Recording& recording_;
@@ -55,11 +63,15 @@ class EventsWriter {
   RowOfEvent row_of_event_;
   std::string escaped_names_;
   std::vector<std::size_t> name_offsets_;
+  trace::NameId overload_key_ = 0;        // 0: no op has one
   std::vector<std::string> row_text_;     // `","pid":1,"tid":2,"ts":` of each row
   std::vector<std::string> prefix_text_;  // `{"ph":"X","cat":"...","name":"` of each kind, for CUDA and for NPU
   trace::DeviceType runtime_device_;      // whose runtime calls these are, where the event does not say
   std::vector<PythonCall> python_calls_;  // open on the track being written
   std::uint64_t python_ids_ = 0;
+  std::vector<analyze::DerivedCall> derived_calls_;
+  std::size_t next_derived_ = 0;
+  std::uint64_t first_derived_id_ = 0;
   std::string scratch_;
 };
 

@@ -9,6 +9,7 @@
 #include "mindtorch/export/perfetto/fields.h"
 #include "mindtorch/export/row_walk.h"
 #include "mindtorch/trace/chrome_format.h"
+#include "mindtorch/trace/tensor_identity.h"
 
 namespace mindtorch::exporter::perfetto {
 namespace {
@@ -86,7 +87,7 @@ void EventPackets::append_arguments(Sequence& sequence, EventIndex event) {
       sequence.annotate(kForwardThread, "Fwd thread id", std::int64_t{thread});
   }
   if ((events.flags[event] & trace::kUnfinished) != 0) sequence.annotate(kUnfinished, "unfinished", true);
-  if (const auto words = recording_.inputs.find(event); !words.empty()) {
+  if (const auto words = recording_.inputs.find(event); !words.empty() && trace::takes_arguments(kind)) {
     format_inputs(words, recording_.names, inputs_);
     sequence.annotate(kDims, "Input Dims", inputs_.dims);
     sequence.annotate(kTypes, "Input type", inputs_.types);
@@ -94,7 +95,7 @@ void EventPackets::append_arguments(Sequence& sequence, EventIndex event) {
     sequence.annotate(kConcrete, "Concrete Inputs", inputs_.concrete);
   }
   if (const auto stack = recording_.stacks.of_event.find(event); !stack.empty())
-    sequence.annotate(kStack, "stack", stack_text(stack.front()));
+    sequence.annotate_numbered(kStack, "stack", stack.front(), stack_text(stack.front()));
   for (const Attribute& attribute : recording_.attributes.find(event)) append_attribute(sequence, attribute);
 }
 

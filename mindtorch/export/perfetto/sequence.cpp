@@ -93,10 +93,18 @@ void Sequence::annotate(std::uint64_t key_id, std::string_view key, std::string_
   if (text.size() > kLongestInternedText) {
     pbf_writer(annotation_).add_string(debug_annotation::kString, valid_utf8(text));
   } else {
-    const auto [at, is_new] = texts_.try_emplace(std::string(text), texts_.size() + 1);
+    const auto [at, is_new] = texts_.try_emplace(std::string(text), 2 * texts_.size() + 2);
     if (is_new) define(interned_data::kAnnotationStrings, at->second, text);
     pbf_writer(annotation_).add_uint64(debug_annotation::kStringId, at->second);
   }
+  end_annotation();
+}
+
+void Sequence::annotate_numbered(std::uint64_t key_id, std::string_view key, std::uint64_t number, std::string_view text) {
+  begin_annotation(key_id, key);
+  const std::uint64_t id = 2 * number + 1;
+  if (numbered_.add(number)) define(interned_data::kAnnotationStrings, id, text);
+  pbf_writer(annotation_).add_uint64(debug_annotation::kStringId, id);
   end_annotation();
 }
 

@@ -46,6 +46,8 @@ class Sequence {
   void annotate(std::uint64_t key_id, std::string_view key, double value);
   void annotate(std::uint64_t key_id, std::string_view key, bool value);
   void annotate(std::uint64_t key_id, std::string_view key, std::string_view text);
+  // A text that the caller has numbered is interned whatever its length.
+  void annotate_numbered(std::uint64_t key_id, std::string_view key, std::uint64_t number, std::string_view text);
   void end_event(std::int64_t time_ns);
 
  private:
@@ -57,8 +59,8 @@ class Sequence {
   Output& out_;
   std::uint32_t id_;
   std::int64_t last_ns_ = 0;
-  Interned names_, categories_, keys_;
-  std::unordered_map<std::string, std::uint64_t> texts_;
+  Interned names_, categories_, keys_, numbered_;
+  std::unordered_map<std::string, std::uint64_t> texts_;  // even ids; numbered texts have odd ones
   std::string event_, interned_, annotation_, packet_;
 };
 

@@ -25,8 +25,10 @@ enum class Key : std::uint8_t {
   kAddress,
   kKind,
   kStack,
+  kStackId,
   kAsync,
   kBytes,
+  kDerived,
   kDevice,
   kStream,
   kFinished,
@@ -78,6 +80,7 @@ constexpr std::array kKnownKeys = {
     KnownKey{argument::kCudaMemory.after, Key::kIgnored},
     KnownKey{argument::kCudaMemory.before, Key::kIgnored},
     KnownKey{argument::kCudaMemory.delta, Key::kIgnored},
+    KnownKey{argument::kDerived, Key::kDerived},
     KnownKey{argument::kDevice, Key::kDevice},
     KnownKey{argument::kDeviceTypeName, Key::kIgnored},
     KnownKey{argument::kFinished, Key::kFinished},
@@ -87,6 +90,7 @@ constexpr std::array kKnownKeys = {
     KnownKey{argument::kNpuMemory.before, Key::kIgnored},
     KnownKey{argument::kNpuMemory.delta, Key::kIgnored},
     KnownKey{argument::kStack, Key::kStack},
+    KnownKey{argument::kStackId, Key::kStackId},
     KnownKey{argument::kStream, Key::kStream},
 };
 static_assert(std::ranges::is_sorted(kKnownKeys, {}, &KnownKey::text));
@@ -141,9 +145,11 @@ error_code ArgumentReader::read(simdjson::ondemand::object args, ParsedArguments
       case Key::kAddress: set_address(token(), out.address); break;
       case Key::kKind: out.kind = inside_quotes(token()); break;
       case Key::kAsync: out.is_async = token() == "true"; break;
+      case Key::kDerived: out.is_derived = token() == "true"; break;
       case Key::kFinished: out.is_unfinished = token() == "false"; break;
       case Key::kBytes: set_integer(token(), out.bytes); break;
       case Key::kDevice: set_integer(token(), out.device); break;
+      case Key::kStackId: set_integer(token(), out.stack_id); break;
       case Key::kStream: set_integer(token(), out.stream); break;
       case Key::kDeviceId: set_integer(token(), out.device_id); break;
       case Key::kDeviceType: set_integer(token(), out.device_type); break;
@@ -180,7 +186,10 @@ error_code ArgumentReader::read_stack(Value value, ParsedArguments& out) {
     std::string_view text;
     const error_code error = item.get_string().get(text);
     out.memory.take_for<trace::Frame>(1);
-    if (error == simdjson::SUCCESS) out.stack.push_back(frame_of(text));
+    if (error == simdjson::SUCCESS && text.starts_with(trace::chrome_format::kStackReference))
+      set_integer(text.substr(trace::chrome_format::kStackReference.size()), out.same_stack);
+    else if (error == simdjson::SUCCESS)
+      out.stack.push_back(frame_of(text));
     return error == simdjson::INCORRECT_TYPE ? simdjson::SUCCESS : error;
   });
 }

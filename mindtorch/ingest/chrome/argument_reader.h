@@ -30,6 +30,9 @@ struct ArgumentValues {
   std::string_view kind;  // our own word for it
   bool is_unfinished = false;
   bool is_async = false;
+  bool is_derived = false;
+  std::int64_t stack_id = -1;
+  std::int64_t same_stack = -1;  // the id of the stack that this one is the same as
 };
 
 struct ParsedArguments : ArgumentValues {

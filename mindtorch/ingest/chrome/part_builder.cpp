@@ -2,6 +2,7 @@
 #include "mindtorch/ingest/chrome/part_builder.h"
 
 #include "mindtorch/ingest/chrome/raw_json.h"
+#include "mindtorch/ingest/chrome/stack_references.h"
 #include "mindtorch/trace/clock_mapping.h"
 #include "mindtorch/trace/inputs.h"
 #include "mindtorch/trace/text.h"
@@ -70,6 +71,7 @@ void PartBuilder::add_complete(Element& element) {
   if (!start || !duration || *duration < 0) return skip(start ? "no duration" : "no time");
   const Category& category = category_of(element.category);
   if (!category.is_known && inside_quotes(element.category) == format::kSpanCategory) return skip("span of the trace");
+  if (element.arguments.is_derived) return skip("Python function known from stacks");
   add_event(element, category, *start, *duration);
 }
 
@@ -87,10 +89,24 @@ void PartBuilder::add_instant(Element& element) {
   add_event(element, instant, *time, 0);
 }
 
+// "aten::add.Tensor" that says that its overload is "Tensor" is the op "aten::add".
+trace::NameId PartBuilder::name_without_overload(const Element& element) {
+  std::vector<std::string>& names = part_.recording.names;
+  for (const trace::Attribute& attribute : element.arguments.attributes) {
+    if (attribute.type != trace::Attribute::Type::kText || names[attribute.key] != trace::chrome_format::kOverloadName) continue;
+    const std::string_view name = names[element.name], overload = names[static_cast<std::size_t>(attribute.bits)];
+    if (name.size() <= overload.size() || !name.ends_with(overload)) continue;
+    const std::string plain(name.substr(0, name.size() - overload.size()));
+    if (plain.ends_with('.')) return names_.intern(names, std::string_view(plain).substr(0, plain.size() - 1));
+  }
+  return element.name;
+}
+
 void PartBuilder::add_event(Element& element, const Category& category, std::int64_t start, std::int64_t duration) {
   trace::Recording& recording = part_.recording;
   trace::EventColumns& events = recording.events;
   ParsedArguments& arguments = element.arguments;
+  element.name = name_without_overload(element);
   std::uint64_t link = link_of(category.meaning.kind, arguments);
   EventKind kind = format::implied_kind(category.meaning.kind, recording.names[element.name], link);
   kind = trace::event_kind_of_name(arguments.kind).value_or(kind);
@@ -114,9 +130,12 @@ void PartBuilder::add_side_data(ParsedArguments& arguments, EventIndex event) {
   trace::Recording& recording = part_.recording;
   if (!arguments.inputs.empty()) recording.inputs.add(event, trace::encode_inputs(arguments_.resolve_inputs(arguments.inputs)));
   if (!arguments.attributes.empty()) recording.attributes.add(event, arguments.attributes);
+  if (arguments.same_stack >= 0 && arguments.same_stack < kMaxStackId)  // it may be in another part of the file
+    arguments.stack = {{.line = stack_reference(arguments.same_stack)}};
   if (!arguments.stack.empty()) {
     const trace::StackId stack = stacks_.intern(recording.stacks, arguments.stack);
     recording.stacks.of_event.add(event, {&stack, 1});
+    if (arguments.stack_id >= 0) part_.stack_of_id.emplace_back(arguments.stack_id, stack);
   }
 }
 

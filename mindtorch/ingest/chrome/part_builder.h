@@ -59,6 +59,7 @@ class PartBuilder {
   void add_memory(const Element& element, std::int64_t time);
   void add_event(Element& element, const Category& category, std::int64_t start, std::int64_t duration);
   void add_side_data(ParsedArguments& arguments, trace::EventIndex event);
+  trace::NameId name_without_overload(const Element& element);
   RowId row_of(const Element& element, bool is_device, std::int64_t stream);
 
   bool keep_flows_;

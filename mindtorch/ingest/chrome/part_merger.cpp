@@ -105,7 +105,8 @@ std::vector<RowId> PartMerger::map_rows(const TracePart& next) {
   return ids;
 }
 
-void PartMerger::append_stacks(const trace::Stacks& next, EventIndex first) {
+void PartMerger::append_stacks(const TracePart& part, EventIndex first) {
+  const trace::Stacks& next = part.recording.stacks;
   trace::Stacks& stacks = whole_.recording.stacks;
   FrameList frames;
   std::vector<trace::StackId> ids(next.size());
@@ -113,6 +114,7 @@ void PartMerger::append_stacks(const trace::Stacks& next, EventIndex first) {
   for (std::size_t row = 0; row < next.of_event.events.size(); ++row) {
     stacks.of_event.add(first + next.of_event.events[row], {&ids[next.of_event.values[row]], 1});
   }
+  for (const auto& [id, stack] : part.stack_of_id) whole_.stack_of_id.emplace_back(id, ids[stack]);
 }
 
 void PartMerger::append(TracePart&& next) {
@@ -123,7 +125,7 @@ void PartMerger::append(TracePart&& next) {
   append_events(whole_.recording.events, next.recording.events, names);
   append_table(whole_.recording.inputs, next.recording.inputs, first);
   append_table(whole_.recording.attributes, next.recording.attributes, first);
-  append_stacks(next.recording.stacks, first);
+  append_stacks(next, first);
   append_memory(whole_.recording.memory, next.recording.memory, rows);
   whole_.row_of_event.reserve(whole_.row_of_event.size() + next.row_of_event.size());
   for (const RowId row : next.row_of_event) whole_.row_of_event.push_back(rows[row]);

@@ -23,7 +23,7 @@ class PartMerger {
  private:
   std::vector<trace::NameId> map_names(const trace::Recording& next);
   std::vector<RowId> map_rows(const TracePart& next);
-  void append_stacks(const trace::Stacks& next, trace::EventIndex first);
+  void append_stacks(const TracePart& part, trace::EventIndex first);
 
   TracePart whole_;
   std::uint64_t text_bytes_ = 0;

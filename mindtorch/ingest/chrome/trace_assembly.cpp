@@ -11,6 +11,7 @@
 #include "mindtorch/ingest/chrome/device_list.h"
 #include "mindtorch/ingest/chrome/own_header.h"
 #include "mindtorch/ingest/chrome/raw_json.h"
+#include "mindtorch/ingest/chrome/stack_references.h"
 #include "mindtorch/trace/chrome_format.h"
 #include "mindtorch/trace/clock_mapping.h"
 #include "mindtorch/trace/ordering.h"
@@ -37,6 +38,7 @@ class Assembly {
     set_timeline();
     if (!own_) number_threads();
     const std::vector<TrackId> track_of_event = map_rows();
+    resolve_stack_references(part_.stack_of_id, recording_.stacks);
     trace::order_rows(recording_.inputs, trace::SameEvent::kLastRow);
     trace::order_events(recording_, track_of_event);
     if (!own_) infer_steps();

@@ -25,8 +25,9 @@ struct RowKey {
 using RowId = std::uint32_t;
 
 struct TracePart {
-  trace::Recording recording;       // events, side tables, memory and names; tracks are not known yet
-  std::vector<RowId> row_of_event;  // memory reports have theirs in recording.memory.track
+  trace::Recording recording;                                        // events, side tables, memory and names; tracks are not known yet
+  std::vector<RowId> row_of_event;                                   // memory reports have theirs in recording.memory.track
+  std::vector<std::pair<std::int64_t, trace::StackId>> stack_of_id;  // for stack_references.h
   std::vector<RowKey> rows;
   std::vector<std::int64_t> streams;          // of each row: the stream its activities name, -1 if none
   std::map<RowKey, std::string> row_names;    // thread_name; is_device false

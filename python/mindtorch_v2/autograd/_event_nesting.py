@@ -6,31 +6,32 @@ from collections import defaultdict
 
 from mindtorch_v2 import _C
 from mindtorch_v2.autograd import _profiler_event as node_of
+from mindtorch_v2.autograd._tensor_metadata import _Owners
 
 
 def event_tree(events):
     """The roots, in order of their start. Without recorded Python calls, the stacks of ops tell which Python functions were open."""
     base_ns = events.base_unix_ns
-    raw = _C.all_events(events)
-    has_calls = any(event.is_python_function for event in raw)
-    shown_file = _ShownFiles()
+    arguments, numbers = _C.tensor_inputs(events)
+    shown_file, owners = _ShownFiles(), _Owners()
     threads = defaultdict(list)
-    for event, frames in zip(raw, _C.own_frames(events), strict=True):
+    for thread, start_ns, end_ns, file, line, function in _C.derived_calls(events):
+        threads[thread].append(node_of.of_frame(shown_file(file), line, function, base_ns + start_ns, base_ns + end_ns, thread))
+    for event, values in zip(_C.all_events(events), arguments, strict=True):
         if event.kind != "instant":
-            around = [] if has_calls else [(shown_file(file), line, function) for file, line, function in reversed(frames)]
-            threads[event.thread].append((_node(event, base_ns), around))
-    for report in _C.memory_reports(events):
-        node = node_of.of_memory_report(report, base_ns)
-        threads[node.start_tid].append((node, None))
-    roots = [root for thread in threads.values() for root in _nested(thread)]
+            threads[event.thread].append(_node(event, base_ns, owners, values))
+    for report, number in zip(_C.memory_reports(events), numbers, strict=True):
+        node = node_of.of_memory_report(report, base_ns, number)
+        threads[node.start_tid].append(node)
+    roots = [root for nodes in threads.values() for root in _nested(nodes)]
     return sorted(roots, key=lambda root: root.start_time_ns)
 
 
-def _node(event, base_ns):
+def _node(event, base_ns, owners, values):
     if event.kind in ("python_function", "module"):
-        return node_of.of_python_call(event, base_ns)
+        return node_of.of_python_call(event, base_ns, owners, values)
     if event.kind in ("op", "scope"):
-        return node_of.of_op(event, base_ns)
+        return node_of.of_op(event, base_ns, values)
     return node_of.of_device_work(event, base_ns)
 
 
@@ -48,14 +49,16 @@ class _ShownFiles:
         return self._known[file]
 
 
-def _nested(items):
-    """The roots among the nodes of one thread."""
+def _nested(nodes):
+    """The roots among the nodes of one thread. A derived function begins with its first event."""
     roots, path = [], []
-    items.sort(key=lambda item: (item[0].start_time_ns, -item[0].end_time_ns))
-    for node, frames in items:
-        _leave_ended(path, node)
-        if frames is not None:  # a report of memory belongs to what is open
-            _follow_frames(roots, path, frames, node)
+    nodes.sort(key=lambda node: (node.start_time_ns, -node.end_time_ns, not node.is_derived))
+    for node in nodes:
+        # A scope that was never ended stays where it began.
+        ended = (
+            i for i, around in enumerate(path) if around.end_time_ns <= node.start_time_ns and around.start_time_ns != node.end_time_ns
+        )
+        del path[next(ended, len(path)) :]
         _enter(roots, path, node)
         if node.kind == "Allocation":
             path.pop()
@@ -71,31 +74,3 @@ def _enter(roots, path, node):
         callers = [around.extra_fields.callsite for around in path if around.kind == "PyCall"]
         node.extra_fields.caller = callers[-1] if callers else node.extra_fields.caller
     path.append(node)
-    for around in path:
-        if around.is_derived:
-            around.end_time_ns = max(around.end_time_ns, node.end_time_ns)
-
-
-def _leave_ended(path, node):
-    """Leaves recorded events that are over, with the functions inside them. A scope that was never ended stays where it began."""
-    for i, around in enumerate(path):
-        if not around.is_derived and around.end_time_ns <= node.start_time_ns and around.start_time_ns != node.end_time_ns:
-            del path[i:]
-            return
-
-
-def _follow_frames(roots, path, frames, node):
-    """Leaves the derived functions that the event is not in, and enters those that are new."""
-    recorded = max((i + 1 for i, around in enumerate(path) if not around.is_derived), default=0)
-    known = sum(around.is_derived for around in path[:recorded])
-    at = recorded
-    for file, line, function in frames[known:]:
-        if at < len(path):
-            callsite = path[at].extra_fields.callsite
-            if (callsite.file_name, callsite.function_name) == (file, function):
-                at += 1
-                continue
-            del path[at:]
-        _enter(roots, path, node_of.of_frame(file, line, function, node.start_time_ns, node.start_tid))
-        at += 1
-    del path[at:]

@@ -1,18 +1,12 @@
 """_ProfilerEvent: a node of the tree of raw events, with the attributes of torch's C++ class."""
 
-import sys
 from dataclasses import dataclass, field
 from typing import Any
 
+from mindtorch_v2.autograd._tensor_metadata import _TensorMetadata, torchs_class, torchs_device
 from mindtorch_v2.profiler._enums import RecordScope
 
 __all__ = ["_ExtraFields", "_ProfilerEvent"]
-
-
-def _torchs(name):
-    """torch's class of this name, or None without torch."""
-    torch = sys.modules.get("torch")
-    return getattr(torch._C._profiler, name, None) if torch is not None and hasattr(torch, "_C") else None
 
 
 class _ExtraFields:
@@ -24,7 +18,7 @@ class _ExtraFields:
 
     @property
     def __class__(self):
-        return _torchs(f"_ExtraFields_{self._tag}") or _ExtraFields
+        return torchs_class(f"_ExtraFields_{self._tag}") or _ExtraFields
 
     def __repr__(self):
         values = ", ".join(f"{key}={value!r}" for key, value in self.__dict__.items() if key != "_tag")
@@ -70,7 +64,7 @@ class _ProfilerEvent:
     @property
     def tag(self):
         """torch's _EventType if torch is imported, else the name of the kind."""
-        types = _torchs("_EventType")
+        types = torchs_class("_EventType")
         return getattr(types, self.kind) if types is not None else self.kind
 
     @property
@@ -86,19 +80,30 @@ class _ProfilerEvent:
         self.children.append(child)
 
 
-def of_op(event, base_ns):
-    scope = RecordScope(event.scope)
+def of_op(event, base_ns, arguments):
     fields = _ExtraFields(
-        "TorchOp", name=event.trace_name, sequence_number=event.sequence_nr, allow_tf32_cublas=False, scope=scope, inputs=_inputs(event)
+        "TorchOp",
+        name=event.trace_name,
+        sequence_number=event.sequence_nr,
+        allow_tf32_cublas=False,
+        scope=RecordScope(event.scope),
+        inputs=[_argument(each) for each in arguments],
     )
     return _node(event, "TorchOp", base_ns, fields)
 
 
-def of_python_call(event, base_ns):
-    if event.trace_name.startswith("<"):
+def of_python_call(event, base_ns, owners, tensors):
+    """`tensors` are those of a module or of an optimizer; `owners` knows them from its first call on."""
+    name = event.trace_name
+    if name.startswith("<"):
         return _node(event, "PyCCall", base_ns, _ExtraFields("PyCCall", caller=_FrameState()))
-    callsite = _FrameState.of_name(event.trace_name)
-    return _node(event, "PyCall", base_ns, _ExtraFields("PyCall", callsite=callsite, caller=_FrameState(), module=None, optimizer=None))
+    module = owners.module(name, tensors) if event.kind == "module" else None
+    optimizer = owners.optimizer(tensors) if tensors and module is None else None
+    return _node(event, "PyCall", base_ns, _py_call(_FrameState.of_name(name), module, optimizer))
+
+
+def _py_call(callsite, module=None, optimizer=None):
+    return _ExtraFields("PyCall", callsite=callsite, caller=_FrameState(), module=module, optimizer=optimizer)
 
 
 def of_device_work(event, base_ns):
@@ -118,50 +123,32 @@ def _node(event, kind, base_ns, fields):
     )
 
 
-def of_frame(file, line, function, start_ns, thread):
+def of_frame(file, line, function, start_ns, end_ns, thread):
     """A Python function that is known from the stack of an op."""
-    callsite = _FrameState(file, line, function)
-    fields = _ExtraFields("PyCall", callsite=callsite, caller=_FrameState(), module=None, optimizer=None)
-    return _ProfilerEvent(f"{file}({line}): {function}", "PyCall", start_ns, start_ns, thread, fields, is_derived=True)
+    fields = _py_call(_FrameState(file, line, function))
+    return _ProfilerEvent(f"{file}({line}): {function}", "PyCall", start_ns, end_ns, thread, fields, is_derived=True)
 
 
-def of_memory_report(report, base_ns):
+def of_memory_report(report, base_ns, numbers):
     time_ns, thread, address, size, device_type, device_index, allocated, reserved = report
+    tensor, allocation = numbers
     fields = _ExtraFields(
         "Allocation",
         ptr=address,
-        id=None,
-        allocation_id=None,
+        id=tensor,
+        allocation_id=allocation,
         alloc_size=size,
         total_allocated=allocated,
         total_reserved=reserved,
-        device=(device_type, device_index),
+        device=torchs_device(device_type.value, device_index),
     )
     return _ProfilerEvent("[memory]", "Allocation", base_ns + time_ns, base_ns + time_ns, thread, fields)
 
 
-class _TensorMetadata:
-    """What is known of a tensor that was an argument: its shape and type. isinstance() takes it for torch's class of this name."""
-
-    impl_ptr = storage_data_ptr = id = allocation_id = None
-
-    def __init__(self, sizes, strides, dtype):
-        self.sizes, self.strides, self.dtype = sizes, strides, dtype
-
-    @property
-    def __class__(self):
-        return _torchs("_TensorMetadata") or _TensorMetadata
-
-
-def _inputs(event):
-    """One item for each argument: tensors, lists of tensors, scalars; None for anything else."""
-    shapes, strides = event.structured_input_shapes, event.structured_input_strides
-    found = []
-    for i, kind in enumerate(event.input_dtypes):
-        if kind == "TensorList":
-            found.append([_TensorMetadata(*item, None) for item in zip(shapes[i], strides[i], strict=False)])
-        elif kind in ("", "Scalar", "ScalarList", "String") or i >= len(shapes):
-            found.append(event.concrete_inputs[i] if i < len(event.concrete_inputs) else None)
-        else:
-            found.append(_TensorMetadata(shapes[i], strides[i] if i < len(strides) else [], kind))
-    return found
+def _argument(value):
+    """An argument as torch keeps it: tensors, lists of tensors, numbers; None for anything else."""
+    if isinstance(value, tuple):
+        return _TensorMetadata(value)
+    if isinstance(value, list):
+        return [_TensorMetadata(each) for each in value]
+    return None if isinstance(value, str) else value

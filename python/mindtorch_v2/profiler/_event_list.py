@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import json
 import os
 from collections import UserList
@@ -232,6 +233,20 @@ class EventList(UserList):
         footer = summed.table(row_limit=0).rpartition("-  \n")[2]
         caption = " \u00b7 ".join(footer.splitlines())
         return _html.table(rows, _html.Totals(summed), caption, self._use_device, self._profile_memory, self._with_flops)
+
+
+def _itself(value):
+    return value
+
+
+def _reduce_event(event):
+    """How a recorded event is pickled and copied: as an event made by hand."""
+    from mindtorch_v2.autograd._event_copies import copy_of
+
+    return _itself, (copy_of(event),)
+
+
+copyreg.pickle(_C.FunctionEvent, _reduce_event)
 
 
 def _backward_node(event):

@@ -66,6 +66,9 @@ class ExecutionTraceObserver:
         """True between start() and stop()."""
         return self._trace.running
 
+    _registered = is_registered
+    _execution_trace_running = property(is_running)
+
     def start(self) -> None:
         """Starts to collect if a callback is registered."""
         self._trace.start()

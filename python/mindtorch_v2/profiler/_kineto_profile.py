@@ -274,6 +274,12 @@ class _KinetoProfile(_C.Profile):
         """
         self._export_memory_timeline(os.fspath(path), device)
 
+    def _memory_profile(self):
+        """torch's analysis of the recorded memory: categories and versions of tensors."""
+        from mindtorch_v2.profiler._memory_profile import memory_profile
+
+        return memory_profile(self)
+
     def to_pandas(self) -> pandas.DataFrame:
         """The recorded events as a pandas.DataFrame with one row per event."""
         return self.events().to_pandas()

@@ -8,14 +8,23 @@ from mindtorch_v2._C import _record_calls_of, _stop_recording_calls
 
 
 class ModuleCalls:
-    """Records calls while a session wants modules."""
+    """Records calls while a session wants modules, or the owners of memory."""
 
     def start(self) -> None:
         from torch.nn import Module
 
         from mindtorch_v2.profiler._modules import describe
 
-        _record_calls_of(Module, describe)
+        _record_calls_of(Module, describe, _own_tensors)
 
     def stop(self) -> None:
         _stop_recording_calls()
+
+
+def _own_tensors(module):
+    """The addresses of a module and its class, then the name, the tensor and the gradient of each of its own parameters."""
+    tensors = [id(module), id(type(module))]
+    for name, parameter in module._parameters.items():
+        if parameter is not None:
+            tensors += (name, parameter, parameter.grad)
+    return tuple(tensors)

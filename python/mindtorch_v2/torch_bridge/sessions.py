@@ -1,4 +1,5 @@
-"""The hooks in torch's Python code while a session records: annotations of compiled code, calls of modules, starts of torch.profiler."""
+"""The hooks in torch's Python code while a session records: annotations of compiled code, calls of modules, steps of optimizers, starts of
+torch.profiler."""
 
 import ctypes
 import sys
@@ -7,6 +8,7 @@ from mindtorch_v2._C import _session_listener
 from mindtorch_v2.torch_bridge.annotations import Annotations
 from mindtorch_v2.torch_bridge.modules import ModuleCalls
 from mindtorch_v2.torch_bridge.nested_profiler import NestedProfiler
+from mindtorch_v2.torch_bridge.optimizers import OptimizerSteps
 
 
 class SessionHooks:
@@ -14,8 +16,10 @@ class SessionHooks:
 
     def __init__(self, calls: ctypes.CDLL):
         self._wants_modules = ctypes.c_uint32.in_dll(calls, "mindtorch_torch_wants_modules").value
+        self._wants_owners = ctypes.c_uint32.in_dll(calls, "mindtorch_torch_wants_owners").value
         self._annotations = Annotations()
         self._modules = ModuleCalls()
+        self._optimizers = OptimizerSteps()
         self._nested = NestedProfiler(calls)
         # Not a callback of ctypes, which would print what is raised in it (a KeyboardInterrupt, say) and lose it.
         calls.mindtorch_torch_listen(ctypes.c_void_p(_session_listener(self._session_changes)))
@@ -25,15 +29,20 @@ class SessionHooks:
         if sys.is_finalizing():
             return
         if not wants:
-            try:
-                self._nested.stop()
-            finally:
-                try:
-                    self._annotations.stop()
-                finally:
-                    self._modules.stop()
+            self._stop_all(self._nested, self._annotations, self._optimizers, self._modules)
             return
         self._annotations.start()
         self._nested.start()
-        if wants & self._wants_modules:
+        wants_owners = wants & self._wants_owners == self._wants_owners
+        if wants_owners or wants & self._wants_modules:
             self._modules.start()
+        if wants_owners:
+            self._optimizers.start()
+
+    def _stop_all(self, hooks, *more) -> None:
+        """Each is stopped, whatever happens in another."""
+        try:
+            hooks.stop()
+        finally:
+            if more:
+                self._stop_all(*more)

@@ -21,16 +21,9 @@ constexpr Py_ssize_t kLongestList = 1024;
 Py_ssize_t size_of(PyObject* sequence) { return PySequence_Fast_GET_SIZE(sequence); }
 PyObject* item(PyObject* sequence, Py_ssize_t i) { return PySequence_Fast_GET_ITEM(sequence, i); }
 
-void append_tensor(const ForeignTensor& tensor, std::vector<std::int64_t>& words) {
-  const bool contiguous = tensor.strides.empty();
-  words.push_back(trace::make_input_header(Kind::kTensor, static_cast<std::uint32_t>(tensor.sizes.size()), tensor.dtype, contiguous));
-  words.insert(words.end(), tensor.sizes.begin(), tensor.sizes.end());
-  words.insert(words.end(), tensor.strides.begin(), tensor.strides.end());
-}
-
 }  // namespace
 
-ArgumentWords::ArgumentWords(PyObject* args, PyObject* kwargs) {
+ArgumentWords::ArgumentWords(PyObject* args, PyObject* kwargs, bool identified) : identified_(identified) {
   words_.reserve(32);
   words_.push_back(0);  // the number of arguments
   if (PyTuple_Check(args) || PyList_Check(args)) {
@@ -41,11 +34,22 @@ ArgumentWords::ArgumentWords(PyObject* args, PyObject* kwargs) {
       Py_DECREF(value);
     }
   }
-  if (!PyDict_Check(kwargs)) return;
-  PyObject* values = PyDict_Values(kwargs);
-  if (values == nullptr) PyErr_Clear();
-  for (Py_ssize_t i = 0; values != nullptr && i < PyList_GET_SIZE(values); ++i) add(PyList_GET_ITEM(values, i));
-  Py_XDECREF(values);
+  if (PyDict_Check(kwargs)) {
+    PyObject* values = PyDict_Values(kwargs);
+    if (values == nullptr) PyErr_Clear();
+    for (Py_ssize_t i = 0; values != nullptr && i < PyList_GET_SIZE(values); ++i) add(PyList_GET_ITEM(values, i));
+    Py_XDECREF(values);
+  }
+  const bool is_torchs = std::ranges::any_of(identities_, [](const trace::TensorIdentity& it) { return it.tensor != 0; });
+  if (is_torchs) trace::add_identities(identities_, words_);
+}
+
+void ArgumentWords::append_tensor(PyObject* value, const ForeignTensor& tensor) {
+  const bool contiguous = tensor.strides.empty();
+  words_.push_back(trace::make_input_header(Kind::kTensor, static_cast<std::uint32_t>(tensor.sizes.size()), tensor.dtype, contiguous));
+  words_.insert(words_.end(), tensor.sizes.begin(), tensor.sizes.end());
+  words_.insert(words_.end(), tensor.strides.begin(), tensor.strides.end());
+  if (identified_) identities_.push_back(identity_of(value));
 }
 
 void ArgumentWords::add(PyObject* value) {
@@ -85,7 +89,7 @@ bool ArgumentWords::add_scalar(PyObject* value) {
 bool ArgumentWords::add_tensor(PyObject* value) {
   ForeignTensor tensor;
   if (!look_at_tensor(value, tensor)) return false;
-  append_tensor(tensor, words_);
+  append_tensor(value, tensor);
   return true;
 }
 
@@ -117,15 +121,18 @@ bool ArgumentWords::add_numbers(PyObject* sequence) {
 // A list of tensors, in which other things (None) are tensors about which nothing is known.
 bool ArgumentWords::add_tensors(PyObject* sequence) {
   const Py_ssize_t count = size_of(sequence);
-  const std::size_t begin = words_.size();
+  const std::size_t begin = words_.size(), known = identities_.size();
   words_.push_back(trace::make_input_header(Kind::kTensorList, static_cast<std::uint32_t>(count)));
   bool any = false;
   for (Py_ssize_t i = 0; i < count; ++i) {
     ForeignTensor tensor;
     any = (item(sequence, i) != Py_None && look_at_tensor(item(sequence, i), tensor)) || any;
-    append_tensor(tensor, words_);
+    append_tensor(item(sequence, i), tensor);
   }
-  if (!any) words_.resize(begin);
+  if (!any) {
+    words_.resize(begin);
+    identities_.resize(known);
+  }
   return any;
 }
 

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "mindtorch/record/slot.h"
+#include "mindtorch/record/state.h"
+#include "python/src/capture/foreign_tensor.h"
 
 namespace mindtorch::python {
 
@@ -14,8 +16,12 @@ namespace mindtorch::python {
 // event is opened and written after. Exceptions of that code are dropped, and the argument is recorded as one of an unknown kind.
 class ArgumentWords {
  public:
-  // `args` is a sequence or None, `kwargs` a dict or None; anything else is left out. Needs the GIL.
-  ArgumentWords(PyObject* args, PyObject* kwargs);
+  // `args` is a sequence or None, `kwargs` a dict or None; anything else is left out. `identified`: with the identities of tensors, if one
+  // of them is torch's. Needs the GIL.
+  ArgumentWords(PyObject* args, PyObject* kwargs, bool identified = asks_for_identities());
+
+  // True if this session is told which tensors ops took.
+  static bool asks_for_identities() noexcept { return record::wants(record::kShapes) && record::wants(record::kMemory); }
 
   // Attaches the arguments to an event that this thread has just opened. Does nothing for a null slot.
   void write(record::Slot* slot) const noexcept;
@@ -28,6 +34,10 @@ class ArgumentWords {
   bool add_numbers(PyObject* sequence);
   bool add_tensors(PyObject* sequence);
 
+  void append_tensor(PyObject* value, const ForeignTensor& tensor);
+
+  const bool identified_;
+  std::vector<trace::TensorIdentity> identities_;  // of the tensors so far
   std::vector<std::int64_t> words_;
 };
 

@@ -5,11 +5,14 @@
 #include <nanobind/nanobind.h>
 
 #include <new>
+#include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "mindtorch/record/hooks.h"
+#include "python/src/capture/argument_words.h"
 #include "python/src/capture/name_cache.h"
 #include "python/src/capture/raw_type.h"
 
@@ -18,18 +21,27 @@ namespace {
 
 namespace nb = nanobind;
 
+// Sessions that record memory and stacks are told who owns tensors, which tells the purpose of memory.
+bool wants_owners(std::uint64_t state) {
+  constexpr std::uint64_t kBits = record::kMemory | record::kStacks;
+  return (state & kBits) == kBits;
+}
+
 // An object that was called in this session.
 struct Callee {
   nb::object reference;  // weak: an address may be given to another object when the first is gone
   trace::NameId name;
   trace::NameId path;
+  bool is_told = false;  // whether the session knows the tensors that it owns
 };
 
 // Everything is guarded by the GIL, and never destroyed: threads may call objects while the interpreter ends.
 struct Recorded {
   ternaryfunc original = nullptr;  // the slot of the class; null while nothing is replaced
   nb::object describe;             // callable from an object to its name, its path, and whether paths of other objects may have changed
-  std::vector<nb::object> types;   // whose slot was replaced
+  nb::object own_tensors;          // callable from an object to a tuple of what it owns
+  std::unordered_set<trace::NameId> told;  // names of objects whose tensors the session knows
+  std::vector<nb::object> types;           // whose slot was replaced
   std::unordered_map<PyObject*, Callee> callees;
 };
 Recorded& recorded() {
@@ -48,7 +60,7 @@ PyObject* referent(PyObject* reference) {
 }
 
 // Null if it cannot be described, which does not end the call.
-const Callee* callee_of(PyObject* self) {
+Callee* callee_of(PyObject* self) {
   auto& callees = recorded().callees;
   if (const auto known = callees.find(self); known != callees.end() && referent(known->second.reference.ptr()) == self) [[likely]]
     return &known->second;
@@ -58,6 +70,7 @@ const Callee* callee_of(PyObject* self) {
     Callee callee{nb::steal(PyWeakref_NewRef(self, nullptr)), name_id(name.ptr()), name_id(path.ptr())};
     if (!callee.reference.is_valid()) nb::raise_python_error();
     if (nb::cast<bool>(described[2])) callees.clear();
+    callee.is_told = recorded().told.contains(callee.name);
     return &callees.insert_or_assign(self, std::move(callee)).first->second;
   } catch (nb::python_error& error) {
     error.discard_as_unraisable("a call that is recorded");
@@ -67,15 +80,44 @@ const Callee* callee_of(PyObject* self) {
   return nullptr;
 }
 
+// The tensors of an object, when it is called for the first time in a session that asks for them.
+std::optional<ArgumentWords> tensors_to_tell(PyObject* self, Callee& callee) {
+  if (std::exchange(callee.is_told, true)) return std::nullopt;
+  try {
+    recorded().told.insert(callee.name);
+    return ArgumentWords(recorded().own_tensors(nb::handle(self)).ptr(), Py_None, true);
+  } catch (nb::python_error& error) {
+    error.discard_as_unraisable("a call that is recorded");
+  } catch (const std::bad_alloc&) {
+    // The call is shown without them.
+  }
+  return std::nullopt;
+}
+
 PyObject* recorded_call(PyObject* self, PyObject* arguments, PyObject* keywords) {
   const ternaryfunc original = recorded().original != nullptr ? recorded().original : Py_TYPE(self)->tp_call;
-  if (!record::wants(record::kModules)) return original(self, arguments, keywords);
-  const Callee* const callee = callee_of(self);
+  const std::uint64_t state = record::current_state();
+  if ((state & record::kModules) == 0 && !wants_owners(state)) return original(self, arguments, keywords);
+  Callee* const callee = callee_of(self);
   if (callee == nullptr) return original(self, arguments, keywords);
   static const record::NameId key = record::intern("Module Hierarchy");
-  record::NamedScope scope(callee->name, record::EventKind::kModule);
-  record::add_attribute(scope.slot(), key, record::name_text(callee->path));
+  const auto [name, path] = std::pair(callee->name, callee->path);  // the callee may be gone after Python code has run
+  const std::optional<ArgumentWords> tensors = wants_owners(state) ? tensors_to_tell(self, *callee) : std::nullopt;
+  record::NamedScope scope(name, record::EventKind::kModule);
+  if ((state & record::kModules) == 0 && scope.recording()) record::add_slot_flag(*scope.slot(), trace::kTraceOnly);
+  record::add_attribute(scope.slot(), key, record::name_text(path));
+  if (tensors) tensors->write(scope.slot());
   return original(self, arguments, keywords);
+}
+
+// A step of an optimizer, which has just ended.
+void record_optimizer_step(nb::str name, nb::tuple tensors) {
+  const std::uint64_t state = record::current_state();
+  if (!wants_owners(state)) return;
+  const ArgumentWords words(tensors.ptr(), Py_None, true);
+  record::NamedScope scope(name_id(name.ptr()), record::EventKind::kPythonFunction);
+  if ((state & record::kModules) == 0 && scope.recording()) record::add_slot_flag(*scope.slot(), trace::kTraceOnly);
+  words.write(scope.slot());
 }
 
 // Classes that call their objects in a way of their own keep it.
@@ -96,13 +138,15 @@ void stop() {
   }
   const auto types = std::exchange(recorded().types, {});
   const auto callees = std::exchange(recorded().callees, {});
-  const nb::object describe = std::move(recorded().describe);
+  recorded().told.clear();
+  const nb::object describe = std::move(recorded().describe), own_tensors = std::move(recorded().own_tensors);
 }
 
-void start(nb::type_object type, nb::callable describe) {
+void start(nb::type_object type, nb::callable describe, nb::callable own_tensors) {
   stop();
   recorded().original = reinterpret_cast<PyTypeObject*>(type.ptr())->tp_call;
   recorded().describe = describe;
+  recorded().own_tensors = own_tensors;
   replace_slot(type);
 }
 
@@ -110,8 +154,11 @@ void start(nb::type_object type, nb::callable describe) {
 
 void add_call_slot(PyObject* module) {
   nb::module_ it = nb::borrow<nb::module_>(module);
-  it.def("_record_calls_of", &start, nb::arg("type"), nb::arg("describe"),
-         "Records the calls of all objects of `type`, whose names and paths `describe` tells, in sessions that want modules.");
+  it.def("_record_calls_of", &start, nb::arg("type"), nb::arg("describe"), nb::arg("own_tensors"),
+         "Records the calls of all objects of `type`, whose names and paths `describe` tells and their tensors `own_tensors`, in sessions "
+         "that want modules or the owners of memory.");
+  it.def("_record_optimizer_step", &record_optimizer_step, nb::arg("name"), nb::arg("tensors"),
+         "Records a step that has just ended and the tensors of its optimizer, in sessions that want the owners of memory.");
   it.def("_stop_recording_calls", &stop, "Ends what _record_calls_of() began.");
 }
 

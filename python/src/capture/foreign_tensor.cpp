@@ -26,6 +26,11 @@ struct Names {
   PyObject* itemsize = PyUnicode_InternFromString("itemsize");
   PyObject* type = PyUnicode_InternFromString("type");
   PyObject* index = PyUnicode_InternFromString("index");
+  PyObject* object = PyUnicode_InternFromString("_cdata");
+  PyObject* storage = PyUnicode_InternFromString("untyped_storage");
+  PyObject* storage_offset = PyUnicode_InternFromString("storage_offset");
+  PyObject* data_ptr = PyUnicode_InternFromString("data_ptr");
+  PyObject* device = PyUnicode_InternFromString("device");
 };
 const Names& names() {
   static const Names it;
@@ -58,6 +63,15 @@ bool read_integers(PyObject* sequence, std::int64_t instead, std::vector<std::in
   for (Py_ssize_t i = 0; i < count; ++i) values.push_back(as_integer(PySequence_Fast_GET_ITEM(items.ptr(), i)).value_or(instead));
   return true;
 }
+
+// The result of a method without arguments, or an invalid object.
+nb::object call(const nb::object& value, PyObject* method) {
+  nb::object result = value.is_valid() ? nb::steal(PyObject_CallMethodNoArgs(value.ptr(), method)) : nb::object();
+  if (!result.is_valid()) PyErr_Clear();
+  return result;
+}
+
+std::int64_t integer_or_0(const nb::object& value) { return value.is_valid() ? as_integer(value.ptr()).value_or(0) : 0; }
 
 std::string_view text_of(const nb::object& text) {
   Py_ssize_t size = 0;
@@ -166,6 +180,16 @@ bool look_at_tensor(PyObject* value, ForeignTensor& tensor) {
   if (!tensor.sizes.empty()) read_strides(value, tensor.strides);
   if (tensor.strides.size() != tensor.sizes.size() || is_contiguous(tensor.sizes, tensor.strides)) tensor.strides.clear();
   return true;
+}
+
+trace::TensorIdentity identity_of(PyObject* value) {
+  const std::int64_t address = integer_or_0(attribute(value, names().object));
+  if (address == 0) return {};
+  const nb::object it = nb::borrow(value), device = attribute(value, names().device);
+  return {.tensor = static_cast<std::uint64_t>(address),
+          .storage = static_cast<std::uint64_t>(integer_or_0(call(call(it, names().storage), names().data_ptr))),
+          .offset = integer_or_0(call(it, names().storage_offset)),
+          .device = device.is_valid() ? look_at_device(device.ptr()).device : trace::Device{}};
 }
 
 record::OpDevice look_at_device(PyObject* device) {

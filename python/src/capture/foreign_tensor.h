@@ -8,6 +8,7 @@
 
 #include "mindtorch/record/hooks.h"
 #include "mindtorch/trace/event.h"
+#include "mindtorch/trace/tensor_identity.h"
 
 namespace mindtorch::python {
 
@@ -20,6 +21,9 @@ struct ForeignTensor {
 // Anything with a `shape` that is a sequence; `dtype`, and `stride()` (in elements) or `strides` (in bytes if there is an `itemsize`) are
 // looked at too. Sizes that are not numbers yet are -1. False if it is not a tensor.
 bool look_at_tensor(PyObject* value, ForeignTensor& tensor);
+
+// Which tensor of torch it is; not identified for anything else.
+trace::TensorIdentity identity_of(PyObject* value);
 
 // "npu", "cuda:1", or an object with `type` and `index`. Unknown for None and for devices that have no number here.
 record::OpDevice look_at_device(PyObject* device);

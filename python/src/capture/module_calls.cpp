@@ -97,7 +97,8 @@ class PythonModules final : public record::Host {
  public:
   std::string_view name() const override { return "python modules"; }
   Status session_starts(std::uint32_t wants) override {
-    started_ = (wants & record::kModules) != 0;
+    constexpr std::uint32_t kOwners = record::kMemory | record::kStacks;  // of torch's modules, which are counted here too
+    started_ = (wants & record::kModules) != 0 || (wants & kOwners) == kOwners;
     return started_ ? call("start") : Status::ok();
   }
   void session_stops() override {

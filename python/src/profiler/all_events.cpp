@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "mindtorch/analyze/derived_calls.h"
 #include "python/src/profiler/bind_profiler.h"
 #include "python/src/profiler/conversions.h"
 #include "python/src/profiler/event_handle.h"
@@ -19,20 +20,14 @@ nb::list all_events(const EventSequence& events) {
   return list;
 }
 
-// For each of all_events() the Python functions that it was called from, as (file, line, function), innermost first. An event of the
-// backward pass has those that were open when it ran, while FunctionEvent.stack has those of its forward call.
-nb::list own_frames(const EventSequence& events) {
+// (thread, start, end, file, line, function) of each Python function that the stacks of events tell of.
+nb::list derived_calls(const EventSequence& events) {
   const trace::Recording& recording = events.analysis()->recording();
-  const trace::Stacks& stacks = recording.stacks;
-  nb::list frames;
-  for (const trace::Frame& frame : stacks.frames)
-    frames.append(nb::make_tuple(to_text(recording.names[frame.file]), frame.line, to_text(recording.names[frame.function])));
   nb::list list;
-  for (std::uint32_t i = 0; i < recording.events.size(); ++i) {
-    nb::list stack;
-    for (const trace::StackId id : stacks.of_event.find(i))
-      for (const std::uint32_t frame : stacks.frames_of(id)) stack.append(frames[frame]);
-    list.append(stack);
+  for (const analyze::DerivedCall& call : analyze::derived_calls(recording)) {
+    const trace::Frame& frame = recording.stacks.frames[call.frame];
+    list.append(nb::make_tuple(recording.tracks[call.track].number, call.start_ns, call.end_ns, to_text(recording.names[frame.file]),
+                               frame.line, to_text(recording.names[frame.function])));
   }
   return list;
 }
@@ -55,7 +50,7 @@ nb::list memory_reports(const EventSequence& events) {
 
 void bind_all_events(nb::module_& module) {
   module.def("all_events", &all_events, nb::arg("events"));
-  module.def("own_frames", &own_frames, nb::arg("events"));
+  module.def("derived_calls", &derived_calls, nb::arg("events"));
   module.def("memory_reports", &memory_reports, nb::arg("events"));
 }
 

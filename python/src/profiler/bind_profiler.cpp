@@ -15,6 +15,7 @@ void bind_profiler(nb::module_& module) {
   bind_arrow_streams(module);
   bind_all_events(module);
   bind_hand_made_tree(module);
+  bind_tensor_inputs(module);
   bind_profile(module);
   bind_status(module);
 }

@@ -17,6 +17,7 @@ void bind_event_columns(nb::module_& module);
 void bind_arrow_streams(nb::module_& module);
 void bind_all_events(nb::module_& module);
 void bind_hand_made_tree(nb::module_& module);
+void bind_tensor_inputs(nb::module_& module);
 void bind_status(nb::module_& module);
 
 }  // namespace mindtorch::python

@@ -1,5 +1,6 @@
 """What torch's own parts say about themselves: modules, overloads, compiled graphs, collectives."""
 
+import json
 from collections import Counter
 
 import pytest
@@ -38,7 +39,7 @@ def test_a_module_that_throws_ends_its_scope(torch):
     assert events[0].time_range.end <= events[1].time_range.start
 
 
-def test_overloads_are_named_when_asked_for(torch):
+def test_overloads_are_named_when_asked_for(torch, tmp_path):
     if torch.__version__ < (2, 7):
         pytest.skip("torch tells the overload since 2.7")
     from mindtorch_v2.profiler import _ExperimentalConfig
@@ -51,6 +52,9 @@ def test_overloads_are_named_when_asked_for(torch):
     overloads = {event.name: event.overload_name for event in p.events()}
     assert overloads["aten::add"] == "Tensor"
     assert overloads["aten::mul_"] == "Tensor"
+    p.export_chrome_trace(str(tmp_path / "trace.json"))
+    names = {event["name"] for event in json.loads((tmp_path / "trace.json").read_text())["traceEvents"]}
+    assert {"aten::add.Tensor", "aten::mul_.Tensor"} <= names
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "mindtorch/base/text.h"
+#include "mindtorch/trace/builder.h"
 #include "mindtorch/trace/inputs.h"
 
 namespace mindtorch::exporter::chakra {
@@ -14,9 +15,21 @@ namespace {
 using trace::Input;
 using trace::ScalarType;
 
-ValueLists lists_of(const std::vector<Input>& inputs, trace::Device device = {}) {
+ValueLists lists_of(const std::vector<Input>& inputs, trace::Device device = {}, std::vector<trace::TensorIdentity> identities = {}) {
+  trace::RecordingBuilder builder;
+  builder.add_thread(1);
+  builder.set_inputs(builder.add_event({.name = "op"}), inputs);
+  trace::Recording recording = builder.finish();
+  if (!identities.empty()) {
+    std::vector<std::int64_t> words = trace::encode_inputs(inputs);
+    trace::add_identities(identities, words);
+    recording.inputs = {};
+    recording.inputs.add(0, words);
+  }
+  TensorNumbers numbers(recording);
+  numbers.begin(0);
   ValueLists lists;
-  append_inputs(trace::encode_inputs(inputs), {"", "mean"}, device, lists);
+  append_inputs(recording.inputs.find(0), {"", "mean"}, device, numbers, lists);
   EXPECT_TRUE(is_json(to_json(lists))) << to_json(lists);
   return lists;
 }
@@ -36,6 +49,16 @@ TEST(ChakraValues, ATensorHasSixValuesItsShapeItsTypeAndItsStrides) {
 TEST(ChakraValues, ATensorSaysWhereItLives) {
   EXPECT_EQ(lists_of({tensor({}, {}, ScalarType::kInt64)}, {trace::DeviceType::kNpu, 1}).values, R"([0,0,0,1,8,"npu:1"])");
   EXPECT_EQ(lists_of({tensor({0}, {1}, ScalarType::kBool)}, {trace::DeviceType::kCuda, 0}).values, R"([0,0,0,0,1,"cuda:0"])");
+}
+
+TEST(ChakraValues, ATensorOfKnownIdentityHasItsIdsItsOffsetAndItsDevice) {
+  const trace::Device npu{trace::DeviceType::kNpu, 2};
+  const trace::TensorIdentity first{.tensor = 0x10, .storage = 0x1000, .device = npu};
+  const trace::TensorIdentity view{.tensor = 0x20, .storage = 0x1000, .offset = 1, .device = npu};
+  const trace::TensorIdentity other{.tensor = 0x30, .storage = 0x2000, .device = npu};
+  const std::vector<Input> inputs{tensor({2}, {1}), tensor({1}, {1}), tensor({3}, {1}), tensor({2}, {1})};
+  EXPECT_EQ(lists_of(inputs, {}, {first, view, other, first}).values,
+            R"([1,1,0,2,4,"npu:2"],[2,1,1,1,4,"npu:2"],[3,2,0,3,4,"npu:2"],[1,1,0,2,4,"npu:2"])");
 }
 
 TEST(ChakraValues, AListRepeatsItsFormInEveryPlace) {

@@ -1,7 +1,9 @@
 """export_chrome_trace: what the trace contains, and its layout."""
 
 import itertools
+import json
 import os
+import subprocess
 import threading
 
 import mindtorch_v2 as torch
@@ -17,6 +19,46 @@ def test_the_trace_carries_shapes_and_stacks_in_args(trace_of):
         torch.ones((2, 2)) * 2
     mul = next(event for event in trace_of(prof)["traceEvents"] if event["name"].endswith("mul"))
     assert mul["args"]["input_shapes"][0] == [2, 2] and mul["args"]["stack"]
+
+
+def test_a_stack_is_written_once_and_referred_to_afterwards(op, trace_of):
+    with profile(with_stack=True) as prof:
+        for _ in range(3):
+            op("aten::mul")
+    first, *others = [event["args"] for event in trace_of(prof)["traceEvents"] if event["name"] == "aten::mul"]
+    assert any(frame.endswith(":test_a_stack_is_written_once_and_referred_to_afterwards") for frame in first["stack"])
+    assert [args["stack"] for args in others] == [[f"same as stack id {first['stack id']}"]] * 2
+
+
+def test_stacks_that_are_referred_to_are_read_again(op, tmp_path, program):
+    with profile(with_stack=True) as prof:
+        for _ in range(3):
+            op("aten::mul")
+    prof.export_chrome_trace(str(tmp_path / "trace.json"))
+    subprocess.run([program("mtprof"), "export", tmp_path / "trace.json", "-o", tmp_path / "again.events.json"], check=True)
+    stacks = [row["stack"] for row in json.loads((tmp_path / "again.events.json").read_text())["events"] if row["name"] == "aten::mul"]
+    assert len(stacks) == 3
+    assert stacks[0] and stacks[0] == stacks[1] == stacks[2]
+
+
+def inner(op):
+    op("aten::mul")
+    op("aten::add")
+
+
+def test_functions_around_ops_are_slices_that_are_said_to_be_derived(op, trace_of):
+    with profile(with_stack=True) as prof:
+        inner(op)
+        inner(op)
+    events = [event for event in trace_of(prof)["traceEvents"] if event["ph"] == "X"]
+    ids = {event["args"]["Python id"]: event["name"] for event in events if event["cat"] == "python_function"}
+    calls = [event for event in events if event["name"].endswith(": inner")]
+    assert len(calls) == 2
+    for call, mul, add in zip(calls, *([e for e in events if e["name"] == name] for name in ("aten::mul", "aten::add")), strict=True):
+        assert call["args"]["derived from stacks"] is True
+        assert ids[call["args"]["Python parent id"]].endswith(": test_functions_around_ops_are_slices_that_are_said_to_be_derived")
+        assert call["ts"] <= mul["ts"]
+        assert add["ts"] + add["dur"] <= call["ts"] + call["dur"] + 0.001
 
 
 def test_without_flags_the_trace_has_neither_shapes_nor_stacks(trace_of):
@@ -79,7 +121,9 @@ def test_no_complete_events_of_one_track_overlap_in_part(trace_of):
                 (x * x).sum().backward()
     complete = [event for event in trace_of(prof)["traceEvents"] if event["ph"] == "X"]
     for _, track in itertools.groupby(sorted(complete, key=lambda e: (str(e["pid"]), str(e["tid"]))), key=lambda e: (e["pid"], e["tid"])):
-        spans = sorted(((round(e["ts"] * 1000), round((e["ts"] + e["dur"]) * 1000)) for e in track), key=lambda span: (span[0], -span[1]))
+        # Exact in nanoseconds, which their sum in microseconds is not.
+        starts_and_durations = [(round(e["ts"] * 1000), round(e["dur"] * 1000)) for e in track]
+        spans = sorted(((start, start + duration) for start, duration in starts_and_durations), key=lambda span: (span[0], -span[1]))
         open_ends = []
         for start, end in spans:
             while open_ends and open_ends[-1] <= start:

@@ -1,0 +1,15 @@
+// Keeps the addresses of tensors from being given to other tensors while a session records which tensors ops took.
+#pragma once
+
+#include <c10/core/TensorImpl.h>
+
+namespace mindtorch::torch_bridge {
+
+// Holds a weak reference to the tensor until release_addresses(): its data is freed as ever, only its object keeps its place. Called by any
+// thread. Does nothing if there is no memory.
+void keep_address(c10::TensorImpl& tensor) noexcept;
+
+// Called when a session has ended. An op that runs meanwhile may still keep a tensor, which the next call releases.
+void release_addresses() noexcept;
+
+}  // namespace mindtorch::torch_bridge
