@@ -19,9 +19,9 @@ double mean_of(const std::vector<double>& values) {
 // Values of work that a run does not have.
 std::vector<double> zeros(const StepProfile& profile) { return std::vector<double>(profile.step_time.size(), 0.0); }
 
-class Matching {
+class RowMatching {
  public:
-  Matching(const StepProfile& before, const StepProfile& after, double confidence) : before_(before), after_(after) {
+  RowMatching(const StepProfile& before, const StepProfile& after, double confidence) : before_(before), after_(after) {
     diff_.confidence = confidence;
     diff_.steps_before = before.step_time;
     diff_.steps_after = after.step_time;
@@ -128,7 +128,7 @@ std::string_view work_change_name(WorkChange change) {
 }
 
 Diff diff_runs(const StepProfile& before, const StepProfile& after, double confidence) {
-  return Matching(before, after, confidence).finish();
+  return RowMatching(before, after, confidence).finish();
 }
 
 }  // namespace mindtorch::analyze

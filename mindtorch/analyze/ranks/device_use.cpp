@@ -9,7 +9,7 @@
 namespace mindtorch::analyze {
 namespace {
 
-struct Work {
+struct DeviceWork {
   Intervals all, compute, communication;
 };
 
@@ -17,7 +17,7 @@ std::int64_t covered(const Intervals& united) {
   return united.empty() ? 0 : united.covered_ns(united.all().front().start, united.all().back().end);
 }
 
-RankDevice use_of(trace::Device device, const Work& work) {
+RankDevice use_of(trace::Device device, const DeviceWork& work) {
   const Intervals all = work.all.united(), compute = work.compute.united(), communication = work.communication.united();
   RankDevice use{.device = device, .compute_ns = covered(compute), .communication_ns = covered(communication)};
   if (all.empty()) return use;
@@ -32,11 +32,11 @@ RankDevice use_of(trace::Device device, const Work& work) {
 std::vector<RankDevice> device_use(const trace::Recording& recording, std::span<const FoundCollective> collectives) {
   std::vector<bool> is_collective(recording.events.size());
   for (const FoundCollective& collective : collectives) is_collective[collective.event] = true;
-  std::map<trace::Device, Work> work;
+  std::map<trace::Device, DeviceWork> work;
   for (EventIndex i = 0; i < recording.events.size(); ++i) {
     const trace::EventKind kind = recording.events.kind[i];
     if (!is_device_work(kind)) continue;
-    Work& of_device = work[recording.events.device[i]];
+    DeviceWork& of_device = work[recording.events.device[i]];
     const std::int64_t start = recording.events.start_ns[i], end = recording.events.end_ns(i);
     of_device.all.add(start, end);
     if (is_collective[i]) of_device.communication.add(start, end);

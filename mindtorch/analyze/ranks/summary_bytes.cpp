@@ -16,8 +16,8 @@ namespace {
 constexpr std::string_view kMark = "MTSUM\x01\r\n";
 constexpr std::size_t kHeaderBytes = 16;  // the mark and the checksum of the rest
 
-// Writer and Reader have the same calls, so that one function for each type visits its fields in both directions.
-class Writer {
+// SummaryWriter and SummaryReader have the same calls, so that one function for each type visits its fields in both directions.
+class SummaryWriter {
  public:
   template <class T>
   void field(const T& value) {
@@ -44,9 +44,9 @@ class Writer {
   trace::ByteWriter bytes_;
 };
 
-class Reader {
+class SummaryReader {
  public:
-  explicit Reader(std::string_view bytes) : bytes_({bytes.data(), bytes.size()}) {}
+  explicit SummaryReader(std::string_view bytes) : bytes_({bytes.data(), bytes.size()}) {}
   template <class T>
   void field(T& value) {
     if constexpr (std::is_same_v<T, bool> || std::is_enum_v<T>) {
@@ -181,7 +181,7 @@ bool is_consistent(const RankSummary& summary) {
 }  // namespace
 
 std::string summary_bytes(std::span<const RankSummary> summaries) {
-  Writer writer;
+  SummaryWriter writer;
   writer.list(std::vector<RankSummary>(summaries.begin(), summaries.end()));
   const std::span<const char> body = writer.bytes();
   const std::uint64_t checksum = XXH3_64bits(body.data(), body.size());
@@ -198,7 +198,7 @@ std::vector<RankSummary> summaries_from_bytes(std::string_view bytes) {
   if (checksum != XXH3_64bits(body.data(), body.size())) throw_damaged("the checksum is wrong");
   std::vector<RankSummary> summaries;
   try {
-    Reader reader(body);
+    SummaryReader reader(body);
     reader.list(summaries);
     if (!reader.is_at_end()) throw_damaged("there is something after the last summary");
   } catch (const trace::Malformed& error) {

@@ -12,7 +12,7 @@ using TablePtr = std::shared_ptr<const ArrowTable>;
 
 // What a struct of the interface points to; its private_data.
 template <class Struct>
-struct Node {
+struct ArrowNode {
   TablePtr table;
   std::vector<const void*> buffers;  // of an array
   std::vector<Struct> children;
@@ -27,7 +27,7 @@ void release_if_held(Struct& part) {
 
 template <class Struct>
 void release(Struct* part) {
-  const std::unique_ptr<Node<Struct>> node(static_cast<Node<Struct>*>(part->private_data));
+  const std::unique_ptr<ArrowNode<Struct>> node(static_cast<ArrowNode<Struct>*>(part->private_data));
   for (Struct& child : node->children) release_if_held(child);
   release_if_held(node->dictionary);
   part->release = nullptr;
@@ -35,7 +35,7 @@ void release(Struct* part) {
 
 // Hands the node over to the struct.
 template <class Struct>
-void attach(Struct& part, std::unique_ptr<Node<Struct>> node) {
+void attach(Struct& part, std::unique_ptr<ArrowNode<Struct>> node) {
   for (Struct& child : node->children) node->child_pointers.push_back(&child);
   part.n_children = static_cast<std::int64_t>(node->children.size());
   part.children = node->child_pointers.data();
@@ -44,19 +44,20 @@ void attach(Struct& part, std::unique_ptr<Node<Struct>> node) {
   part.private_data = node.release();
 }
 
-ArrowSchema schema_part(const char* format, const char* name, std::int64_t flags, std::unique_ptr<Node<ArrowSchema>> node) {
+ArrowSchema schema_part(const char* format, const char* name, std::int64_t flags, std::unique_ptr<ArrowNode<ArrowSchema>> node) {
   ArrowSchema part{.format = format, .name = name, .flags = flags};
   attach(part, std::move(node));
   return part;
 }
 
 ArrowSchema column_schema(const TablePtr& table, const ArrowColumn& column) {
-  auto node = std::make_unique<Node<ArrowSchema>>(Node<ArrowSchema>{.table = table});
-  if (column.is_text()) node->dictionary = schema_part("u", "", 0, std::make_unique<Node<ArrowSchema>>(Node<ArrowSchema>{.table = table}));
+  auto node = std::make_unique<ArrowNode<ArrowSchema>>(ArrowNode<ArrowSchema>{.table = table});
+  if (column.is_text())
+    node->dictionary = schema_part("u", "", 0, std::make_unique<ArrowNode<ArrowSchema>>(ArrowNode<ArrowSchema>{.table = table}));
   return schema_part(column.format(), column.name().c_str(), kArrowNullable, std::move(node));
 }
 
-ArrowArray array_part(std::int64_t length, std::int64_t null_count, std::unique_ptr<Node<ArrowArray>> node) {
+ArrowArray array_part(std::int64_t length, std::int64_t null_count, std::unique_ptr<ArrowNode<ArrowArray>> node) {
   ArrowArray part{.length = length, .null_count = null_count};
   part.n_buffers = static_cast<std::int64_t>(node->buffers.size());
   part.buffers = node->buffers.data();
@@ -65,11 +66,12 @@ ArrowArray array_part(std::int64_t length, std::int64_t null_count, std::unique_
 }
 
 ArrowArray column_array(const TablePtr& table, const ArrowColumn& column) {
-  auto node = std::make_unique<Node<ArrowArray>>(Node<ArrowArray>{.table = table, .buffers = {column.validity(), column.values()}});
+  auto node =
+      std::make_unique<ArrowNode<ArrowArray>>(ArrowNode<ArrowArray>{.table = table, .buffers = {column.validity(), column.values()}});
   if (column.is_text()) {
     const std::vector<std::int32_t>& offsets = column.text_offsets();
-    auto texts =
-        std::make_unique<Node<ArrowArray>>(Node<ArrowArray>{.table = table, .buffers = {nullptr, offsets.data(), column.text_bytes()}});
+    auto texts = std::make_unique<ArrowNode<ArrowArray>>(
+        ArrowNode<ArrowArray>{.table = table, .buffers = {nullptr, offsets.data(), column.text_bytes()}});
     node->dictionary = array_part(static_cast<std::int64_t>(offsets.size()) - 1, 0, std::move(texts));
   }
   return array_part(table->rows, column.null_count(), std::move(node));
@@ -77,8 +79,8 @@ ArrowArray column_array(const TablePtr& table, const ArrowColumn& column) {
 
 // The structs of all columns inside of one for the table.
 template <class Struct, class OfColumn>
-std::unique_ptr<Node<Struct>> table_node(const TablePtr& table, OfColumn of_column) {
-  auto node = std::make_unique<Node<Struct>>(Node<Struct>{.table = table});
+std::unique_ptr<ArrowNode<Struct>> table_node(const TablePtr& table, OfColumn of_column) {
+  auto node = std::make_unique<ArrowNode<Struct>>(ArrowNode<Struct>{.table = table});
   for (const ArrowColumn& column : table->columns) node->children.push_back(of_column(table, column));
   return node;
 }
