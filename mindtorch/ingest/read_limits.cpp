@@ -7,12 +7,9 @@ namespace mindtorch::ingest {
 
 std::uint64_t default_memory(std::uint64_t file_size, FileKind kind) {
   switch (kind) {
-    case FileKind::kPlain:
-      return kSpareMemory + kMemoryPerPlainByte * file_size;
-    case FileKind::kGzip:
-      return kSpareMemory + kMemoryPerGzipByte * file_size;
-    case FileKind::kRecording:
-      return kSpareMemory + kMemoryPerRecordingByte * file_size;
+    case FileKind::kPlain: return kSpareMemory + kMemoryPerPlainByte * file_size;
+    case FileKind::kGzip: return kSpareMemory + kMemoryPerGzipByte * file_size;
+    case FileKind::kRecording: return kSpareMemory + kMemoryPerRecordingByte * file_size;
   }
   return kSpareMemory;
 }

@@ -1,4 +1,4 @@
-"""The programs under stress. `programs.py NAME` runs one of them with the parameters that it reads as JSON; its last line of output is its answer, as JSON."""
+"""The programs under stress. `programs.py NAME` runs one with parameters that it reads as JSON, and prints its answer as JSON."""
 
 import contextlib
 import json
