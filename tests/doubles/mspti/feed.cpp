@@ -165,9 +165,10 @@ void Feed::pull(bool drained) {
 // `until` wait: an earlier one of their thread may not have been reported yet.
 void Feed::write_calls(std::uint64_t until) {
   std::vector<device::ApiActivity> calls = std::exchange(calls_, {});
-  const auto later = std::ranges::stable_partition(calls, [&](const device::ApiActivity& call) { return call.end <= until; });
-  calls_.assign(later.begin(), later.end());
-  calls.erase(later.begin(), later.end());
+  const auto has_ended = [&](const device::ApiActivity& call) { return call.end <= until; };
+  const auto later = std::stable_partition(calls.begin(), calls.end(), has_ended);
+  calls_.assign(later, calls.end());
+  calls.erase(later, calls.end());
   std::ranges::stable_sort(calls, {}, &device::ApiActivity::end);
   for (const device::ApiActivity& call : calls) {
     std::uint64_t& current = current_id_of_thread_[call.thread_id];
