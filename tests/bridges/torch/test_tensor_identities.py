@@ -150,9 +150,14 @@ def test_the_memory_profiler_of_torch_finds_the_purpose_of_memory(torch):
         model(x).sum().backward()
         optimizer.step()
         gc.collect()
+    snapshot = prof._memory_profile()._category_snapshot().items()
+    latest = {}  # of the memory that was at an address, what is there now
+    for (key, _), _ in snapshot:
+        latest[key.storage.ptr] = max(latest.get(key.storage.ptr, 0), key.storage.allocation_id)
     found = {}
-    for (key, _), category in prof._memory_profile()._category_snapshot().items():
-        found.setdefault(key.storage.ptr, set()).add(category)
+    for (key, _), category in snapshot:
+        if key.storage.allocation_id == latest[key.storage.ptr]:
+            found.setdefault(key.storage.ptr, set()).add(category)
     assert all(found[p.data_ptr()] == {Category.PARAMETER} for p in model.parameters())
     assert all(found[p.grad.data_ptr()] == {Category.GRADIENT} for p in model.parameters())
     assert all(found[optimizer.state[p]["momentum_buffer"].data_ptr()] == {Category.OPTIMIZER_STATE} for p in model.parameters())
