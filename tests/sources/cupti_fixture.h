@@ -1,6 +1,7 @@
 // Recordings of the CUPTI source on the double of libcupti.
 #pragma once
 
+#include <chrono>
 #include <cstdlib>
 #include <string>
 
@@ -31,7 +32,14 @@ class CuptiTest : public SourceTest {
   // An op of the host that launches a kernel named after it.
   static void run_op(const std::string& name, std::uint32_t stream = 7) {
     record::OpScope op(record::intern(name), record::known({trace::DeviceType::kCuda, 0}));
+    // The call is linked to the op by its time, and the clocks of both agree only within a microsecond or so.
+    spin(std::chrono::microseconds(5));
     launch(name + "_kernel", stream);
+    spin(std::chrono::microseconds(5));
+  }
+  static void spin(std::chrono::microseconds time) {
+    for (const auto end = std::chrono::steady_clock::now() + time; std::chrono::steady_clock::now() < end;) {
+    }
   }
 
   cupti::CuptiSource source_;

@@ -171,7 +171,8 @@ void Decoder::add(const MemsetRecord& set) {
 }
 
 void Decoder::add(const MarkerRecord& record) {
-  Marker& marker = markers_[record.id];
+  const std::uint64_t id = record.id;  // a reference to a field of a packed record may be misaligned
+  Marker& marker = markers_[id];
   const bool is_end = (record.flag & (kRangeEnd | kRangeEndWithDevice)) != 0;
   marker.is_range = marker.is_range || is_end || (record.flag & (kRangeStart | kRangeStartWithDevice)) != 0;
   Range& range = record.source == kFromDevice ? marker.device : marker.host;

@@ -54,10 +54,11 @@ void Decoder::add_memory() {
   }
   for (const MemoryRecord& memory : memory_) {
     const bool is_release = memory.operation == kRelease;
+    const std::uint64_t id = memory.correlation_id;  // a reference to a field of a packed record may be misaligned
     const std::uint32_t row =
         detail({batch_.attribute(is_release ? "released bytes" : "allocated bytes", static_cast<std::int64_t>(memory.bytes)),
                 batch_.text_attribute("address", fmt::format("0x{:x}", std::uint64_t{memory.address}))});
-    if (const auto call = call_of.find(memory.correlation_id); call != call_of.end()) {
+    if (const auto call = call_of.find(id); call != call_of.end()) {
       batch_.records[call->second].detail = row;
       continue;
     }
@@ -143,7 +144,10 @@ void Decoder::link_queued_work(const std::vector<BracketedSample>& samples) {
 record::DeviceBatch Decoder::finish(const std::vector<Window>& windows, const std::vector<BracketedSample>& samples,
                                     record::Clock& session) {
   std::unordered_set<std::uint64_t> ids_of_memory_calls;
-  for (const MemoryRecord& memory : memory_) ids_of_memory_calls.insert(memory.correlation_id);
+  for (const MemoryRecord& memory : memory_) {
+    const std::uint64_t id = memory.correlation_id;
+    ids_of_memory_calls.insert(id);
+  }
   for (const DeviceRecord& record : batch_.records) {
     if (record.kind == EventKind::kMemcpy || record.kind == EventKind::kMemset) ids_of_memory_calls.insert(record.correlation);
   }

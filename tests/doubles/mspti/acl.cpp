@@ -74,7 +74,11 @@ EXPORTED int aclrtGetDevice(std::int32_t* device) {
 }
 EXPORTED int aclrtSynchronizeDevice() {
   const device::ActivityApi* api = library().feed.api();
-  return api != nullptr && api->synchronize_device(chosen_device) == device::Result::kSuccess ? kOk : kInvalid;
+  ++library().synchronizing;
+  const bool is_done = api != nullptr && api->synchronize_device(chosen_device) == device::Result::kSuccess;
+  --library().synchronizing;
+  library().synchronizing.notify_all();
+  return is_done ? kOk : kInvalid;
 }
 EXPORTED int aclrtGetMemInfo(int, std::size_t* free, std::size_t* total) {
   const device::ActivityApi* api = library().feed.api();

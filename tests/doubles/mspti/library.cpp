@@ -111,6 +111,8 @@ const char* Library::violations() {
 }
 
 void Library::reset() {
+  // A source that has given up waiting leaves a call behind, which uses the device until it ends.
+  for (int calls_left = synchronizing; calls_left != 0; calls_left = synchronizing) synchronizing.wait(calls_left);
   calls.reset();
   feed.reset();
   delivery.reset();

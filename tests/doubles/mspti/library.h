@@ -1,6 +1,7 @@
 // The state of a double: who has subscribed, what is enabled, and the parts that do the work.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -23,6 +24,7 @@ class Library {
   doubles::Calls calls;
   Delivery delivery;
   Feed feed;
+  std::atomic<int> synchronizing = 0;  // calls of aclrtSynchronizeDevice under way; reset() waits for them
 
   abi::Result subscribe(abi::Subscriber* subscriber);
   abi::Result unsubscribe(abi::Subscriber subscriber);
