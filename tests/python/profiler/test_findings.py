@@ -20,9 +20,9 @@ class Slow(Dataset):
         return 16 * 12
 
     def __getitem__(self, index):
-        return torch.tensor([sum(range(4000 + k)) % 97 / 97 for k in range(8)])  # LOADING
+        return torch.tensor([sum(range(1200 + k)) % 97 / 97 for k in range(8)])  # LOADING
 
-model = torch.nn.Sequential(*[torch.nn.Linear(8, 8) for _ in range(8)])
+model = torch.nn.Sequential(*[torch.nn.Linear(8, 8) for _ in range(16)])
 optimizer = torch.optim.AdamW(model.parameters(), foreach=False)
 for batch in DataLoader(Slow(), batch_size=16):
     loss = model(batch).square().mean()
