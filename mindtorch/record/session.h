@@ -21,8 +21,8 @@ struct Budget {
     kGrow,      // up to `bytes`, then new events are refused and counted
     kKeepLast,  // a ring: the last `keep_steps` steps, or the steps of the last `keep_ns` nanoseconds, or the last `bytes` bytes if both
                 // are 0; never more than `bytes`
-    kSpill,  // sealed segments go to `spill_path`, a regular file that no other recording is writing; memory stays below `bytes` if the
-             // segments that are being filled do; a thread that is faster than the disk waits, and the wait is recorded
+    kSpill,     // sealed segments go to `spill_path`, a regular file that no other recording is writing; memory stays below `bytes` if the
+                // segments that are being filled do; a thread that is faster than the disk waits, and the wait is recorded
   };
   Policy policy = Policy::kGrow;
   std::int64_t bytes = std::int64_t{4} << 30;  // of slots and side data, all threads together
