@@ -77,7 +77,8 @@ class SourceTest : public testing::Test {
 // How a test makes calls of a double fail.
 struct FailureControls {
   std::function<void()> reset;
-  std::function<void(const char* function, std::uint32_t skip, std::uint32_t times)> fail;  // "*": any function; 0 times: for ever
+  std::function<void(const char* function, std::uint32_t skip, std::uint32_t times)>
+      fail;  // "*" stands for any function, and 0 times means always
   std::function<std::uint64_t(const char* function)> calls;
 };
 

@@ -8,26 +8,13 @@
 
 #include "mindtorch/analyze/arguments.h"
 #include "mindtorch/analyze/report/phases.h"
+#include "mindtorch/analyze/tensor_memory.h"
 
 namespace mindtorch::analyze {
 namespace {
 
 using trace::Attribute;
 using trace::EventKind;
-using trace::ScalarType;
-
-std::int64_t scalar_bytes(ScalarType type) {
-  switch (type) {
-    case ScalarType::kInt16:
-    case ScalarType::kHalf:
-    case ScalarType::kBFloat16: return 2;
-    case ScalarType::kInt32:
-    case ScalarType::kFloat: return 4;
-    case ScalarType::kInt64:
-    case ScalarType::kDouble: return 8;
-    default: return 1;
-  }
-}
 
 // torch's names of types in the parameters of a collective: "Float", "BFloat16", "Long".
 std::int64_t type_bytes(std::string_view name) {
@@ -53,7 +40,7 @@ std::int64_t tensor_bytes(const trace::Recording& recording, EventIndex event) {
   std::int64_t bytes = -1;
   for (const Argument& argument : arguments) {
     if (argument.kind != trace::Input::Kind::kTensor) continue;
-    std::int64_t size = scalar_bytes(argument.dtype);
+    std::int64_t size = std::max<std::int64_t>(1, element_bytes(argument.dtype));  // types that are not known count one byte
     for (const std::int64_t extent : argument.values) size *= extent;
     bytes = std::max<std::int64_t>(0, bytes) + size;
   }

@@ -45,7 +45,8 @@ void Decoder::add_markers() {
   batch_.count_dropped(without_end, "marked ranges that had not ended");
 }
 
-// What was allocated or released becomes a part of the call that did it. A record without a call has a row of its own.
+// A record of memory becomes a detail of the call that allocated or released it. A record whose call is missing becomes an event of its
+// own.
 void Decoder::add_memory() {
   std::unordered_map<std::uint64_t, std::size_t> call_of;
   for (std::size_t i = 0; i < batch_.records.size(); ++i) {

@@ -1,4 +1,4 @@
-// What is told about recordings that are missing, damaged or do not fit together.
+// A job reports recordings that are missing, that are damaged, or that do not fit together.
 #include "mindtorch/analyze/ranks/job_checks.h"
 
 #include <gmock/gmock.h>

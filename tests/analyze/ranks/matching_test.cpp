@@ -30,7 +30,7 @@ TEST(Matching, RanksThatBeganLaterMatchInTheStepsTheyHave) {
   const Matching found = match_collectives(job);
   EXPECT_EQ(found.collectives[0].parts.size(), 1U);
   EXPECT_EQ(found.collectives[4].parts.size(), 2U);
-  EXPECT_THAT(found.unmatched, ElementsAre(0, 0));  // nobody else recorded the steps without a counterpart
+  EXPECT_THAT(found.unmatched, ElementsAre(0, 0));  // no other rank recorded the steps whose collectives have no counterpart
 }
 
 TEST(Matching, ACollectiveThatOnlyOneRankHasIsCounted) {
