@@ -57,10 +57,18 @@ class MINDTORCH_EXPORT InputWriter {
   // Adds a list of that kind. number_at(i) returns its i-th number (0 or 1 for a bool) and must not throw.
   template <class NumberAt>
   void numbers(trace::Input::Kind kind, std::uint32_t count, NumberAt&& number_at) noexcept {
+    words(kind, count, [&](std::int64_t* at) {
+      for (std::uint32_t i = 0; i < count; ++i) at[i] = std::bit_cast<std::int64_t>(number_at(i));
+    });
+  }
+  // The same for a caller that writes all of them: write(at) fills at[0] to at[count - 1] and must not throw.
+  template <class Write>
+  void words(trace::Input::Kind kind, std::uint32_t count, Write&& write) noexcept {
     ++arguments_;
     if (!make_room(1 + std::size_t{count})) return;
     *row_.at++ = trace::make_input_header(kind, count);
-    for (std::uint32_t i = 0; i < count; ++i) *row_.at++ = std::bit_cast<std::int64_t>(number_at(i));
+    write(row_.at);
+    row_.at += count;
   }
   void none() noexcept { header(trace::make_input_header(trace::Input::Kind::kNone)); }
   void other() noexcept { header(trace::make_input_header(trace::Input::Kind::kOther)); }

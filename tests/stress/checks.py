@@ -92,6 +92,12 @@ def complete_events(trace):
     return [event for event in trace["traceEvents"] if event["ph"] == "X" and event.get("cat") in OURS]
 
 
+def recorded_python_events(trace):
+    """The module calls and Python calls of a Chrome trace, without those that the exporter derived from stacks."""
+    python = (event for event in trace["traceEvents"] if event.get("cat") == "python_function")
+    return [event for event in python if not event["args"].get("derived from stacks")]
+
+
 def info_of(case, path, expected=(0,)):
     """What mtprof says about a file, as a dictionary."""
     ended = case.mtprof("info", "--json", path, expected=expected)

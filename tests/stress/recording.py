@@ -75,7 +75,7 @@ def check_sums(parameters, answer):
 def check_files(case, parameters, answer):
     trace = checks.check_file(case, case.folder / "trace.json")
     written = len(checks.complete_events(trace))
-    modules = sum(event.get("cat") == "python_function" for event in trace["traceEvents"])
+    modules = len(checks.recorded_python_events(trace))
     require(written + modules == answer["recorded"], f"trace.json has {written} + {modules} events of {answer['recorded']}")
     check_recording_file(case, case.folder / "trace.mtrec", answer)
     if parameters["policy"] == "spill":

@@ -6,7 +6,7 @@
 namespace mindtorch::torch_bridge {
 
 // Holds a weak reference to the tensor until release_addresses(), or until 32,768 other tensors were kept: its data is freed as ever, only
-// its object keeps its place. Called by any thread. Does nothing if there is no memory.
+// its object keeps its place. Called by any thread.
 void keep_address(c10::TensorImpl& tensor) noexcept;
 
 // Called when a session has ended. An op that runs meanwhile may still keep a tensor, which the next call releases.

@@ -6,10 +6,11 @@
 #include <ATen/core/ivalue.h>
 #include <ATen/core/jit_type_base.h>
 #include <c10/core/UndefinedTensorImpl.h>
+#include <c10/util/SmallVector.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "mindtorch/bridges/torch/kept_addresses.h"
 #include "mindtorch/record/input_writer.h"
@@ -45,17 +46,22 @@ trace::ScalarType type_of(const c10::TensorImpl& tensor) {
   return static_cast<trace::ScalarType>(c10::typeMetaToScalarType(tensor.dtype()));
 }
 
-void write_tensor(InputWriter& writer, const c10::TensorImpl& tensor) {
+// The tensors of a row that are to be identified, in the order in which they were written.
+using Tensors = c10::SmallVector<c10::TensorImpl*, 16>;
+
+void write_tensor(InputWriter& writer, c10::TensorImpl& tensor, Tensors* identified) {
   if (!has_sizes(tensor)) return writer.none();
+  if (identified != nullptr) identified->push_back(&tensor);
   const c10::IntArrayRef sizes = tensor.sizes();
   const std::int64_t* strides = own_strides(tensor, sizes);
   writer.tensor(type_of(tensor), sizes.data(), strides, static_cast<std::uint32_t>(sizes.size()), strides == nullptr);
 }
 
-void write_tensors(InputWriter& writer, c10::ArrayRef<c10::IValue> values) {
+void write_tensors(InputWriter& writer, c10::ArrayRef<c10::IValue> values, Tensors* identified) {
   writer.tensor_list(static_cast<std::uint32_t>(values.size()));
   for (const c10::IValue& value : values) {
-    const c10::TensorImpl& tensor = *value.toTensor().unsafeGetTensorImpl();
+    c10::TensorImpl& tensor = *value.toTensor().unsafeGetTensorImpl();
+    if (identified != nullptr) identified->push_back(&tensor);
     if (!has_sizes(tensor)) {
       writer.list_tensor(trace::ScalarType::kOther, nullptr, nullptr, 0, true);
       continue;
@@ -87,20 +93,20 @@ bool holds_tensors(const c10::IValue& list) {
 }
 
 // To ask a list for its type takes longer than to look at a number in it.
-void write_list(InputWriter& writer, const c10::IValue& list) {
+void write_list(InputWriter& writer, const c10::IValue& list, Tensors* identified) {
   const auto values = list.toListRef();
   const bool has_numbers = !values.empty() && values[0].isScalar();
   if (!has_numbers && holds_tensors(list))
-    write_tensors(writer, values);
+    write_tensors(writer, values, identified);
   else if ((has_numbers || values.empty()) && values.size() <= kLongestNumberList)
     write_numbers(writer, values);
   else
     writer.other();
 }
 
-void write_value(InputWriter& writer, const c10::IValue& value) {
+void write_value(InputWriter& writer, const c10::IValue& value, Tensors* identified) {
   if (value.isTensor())
-    write_tensor(writer, *value.unsafeToTensorImpl());
+    write_tensor(writer, *value.unsafeToTensorImpl(), identified);
   else if (value.isInt())
     writer.integer(value.toInt());
   else if (value.isDouble())
@@ -110,7 +116,7 @@ void write_value(InputWriter& writer, const c10::IValue& value) {
   else if (value.isNone())
     writer.none();
   else if (value.isList())
-    write_list(writer, value);
+    write_list(writer, value, identified);
   else
     writer.other();
 }
@@ -136,25 +142,14 @@ trace::TensorIdentity identity_of(c10::TensorImpl& tensor) {
           static_cast<std::uint8_t>(tensor.layout())};
 }
 
-// Calls visit(tensor) for each tensor that write_value() writes.
-template <class Visit>
-void for_each_tensor(c10::ArrayRef<const c10::IValue> inputs, Visit visit) {
-  for (const c10::IValue& input : inputs) {
-    if (input.isTensor()) {
-      if (has_sizes(*input.unsafeToTensorImpl())) visit(*input.unsafeToTensorImpl());
-    } else if (input.isList() && holds_tensors(input)) {
-      for (const c10::IValue& value : input.toListRef()) visit(*value.toTensor().unsafeGetTensorImpl());
+void write_identities(InputWriter& writer, const Tensors& tensors) {
+  if (tensors.empty()) return;
+  writer.words(trace::kIdentities, static_cast<std::uint32_t>(trace::kIdentityWords * tensors.size()), [&](std::int64_t* at) {
+    for (c10::TensorImpl* tensor : tensors) {
+      const trace::TensorIdentity identity = identity_of(*tensor);
+      for (std::size_t word = 0; word < trace::kIdentityWords; ++word) *at++ = trace::identity_word(identity, word);
     }
-  }
-}
-
-void write_identities(InputWriter& writer, c10::ArrayRef<const c10::IValue> inputs) {
-  thread_local std::vector<trace::TensorIdentity> identities;  // kept, so that it grows only once
-  identities.clear();
-  for_each_tensor(inputs, [&](c10::TensorImpl& tensor) { identities.push_back(identity_of(tensor)); });
-  if (identities.empty()) return;
-  writer.numbers(trace::kIdentities, static_cast<std::uint32_t>(trace::kIdentityWords * identities.size()),
-                 [&](std::uint32_t i) { return trace::identity_word(identities[i / trace::kIdentityWords], i % trace::kIdentityWords); });
+  });
 }
 
 }  // namespace
@@ -162,14 +157,15 @@ void write_identities(InputWriter& writer, c10::ArrayRef<const c10::IValue> inpu
 void record_inputs(c10::ArrayRef<const c10::IValue> inputs, record::Slot* slot) {
   if (inputs.empty()) return;
   InputWriter writer(slot);
-  for (const c10::IValue& input : inputs) write_value(writer, input);
+  for (const c10::IValue& input : inputs) write_value(writer, input, nullptr);
 }
 
 void record_identified_inputs(c10::ArrayRef<const c10::IValue> inputs, record::Slot* slot) {
   if (inputs.empty()) return;
+  Tensors tensors;
   InputWriter writer(slot);
-  for (const c10::IValue& input : inputs) write_value(writer, input);
-  write_identities(writer, inputs);
+  for (const c10::IValue& input : inputs) write_value(writer, input, &tensors);
+  write_identities(writer, tensors);
 }
 
 }  // namespace mindtorch::torch_bridge

@@ -11,7 +11,7 @@ namespace mindtorch::torch_bridge {
 // must have just been opened on this thread.
 void record_inputs(c10::ArrayRef<const c10::IValue> inputs, record::Slot* slot);
 
-// The same, and for each tensor which one it is (trace/tensor_identity.h). Throws std::bad_alloc.
+// The same, and for each tensor which one it is (trace/tensor_identity.h).
 void record_identified_inputs(c10::ArrayRef<const c10::IValue> inputs, record::Slot* slot);
 
 }  // namespace mindtorch::torch_bridge
