@@ -1,6 +1,6 @@
 """Answers and files of torch.profiler against ours, on the same events: torch profiles and exports, bench_answers reads what it exported.
 
-Prints one JSON object a line, as benchmarks/harness.h does. Ratio = our time / torch's. Without PyTorch it says so and ends.
+Prints one JSON object per line, as benchmarks/harness.h does. Ratio = our time / torch's. Without PyTorch it says so and ends.
 """
 
 import importlib.util

@@ -3,7 +3,7 @@
 Everything takes turns, round by round, in one process; what a profiler adds to a plain step is compared. Of the steps of a round the
 fastest fifth counts, because whatever else the machine does only ever adds to a step. The time of a replay is the GPU's own, by CUDA
 events.
-Prints one JSON object a line, as benchmarks/harness.h does. Without a GPU it says so and ends.
+Prints one JSON object per line, as benchmarks/harness.h does. Without a GPU it says so and ends.
 """
 
 import contextlib

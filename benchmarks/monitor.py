@@ -2,7 +2,7 @@
 
 Rounds with and without a monitor take turns. The processor time of 300 small ops and of the end of the step counts, and of the steps of a
 round the fastest fifth, because whatever else the machine does only ever adds to a step. What is added is given as a share of a step of
-10 ms; the peer is the limit for it, 1.5 %. Prints one JSON object a line, as benchmarks/harness.h does.
+10 ms; the peer is the limit for it, 1.5 %. Prints one JSON object per line, as benchmarks/harness.h does.
 """
 
 import json

@@ -1,7 +1,7 @@
 """The Python package against PyTorch: what scopes and profiled ops cost, what answers take, what a thousand profiles leave behind.
 
 Ours and torch's take turns in one process, round by round, in CPU time; a ratio is the median of the rounds' ratios. Prints
-one JSON object a line, as benchmarks/harness.h does.
+one JSON object per line, as benchmarks/harness.h does.
 """
 
 import gc

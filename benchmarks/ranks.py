@@ -1,7 +1,7 @@
 """The ranks of a job: ours against Holistic Trace Analysis on the same eight traces, and how our time grows with the number of ranks.
 
 Both sides read the files and answer what both can: what the device of each rank did (idle, compute, the rest), and how much of its
-communication is hidden. The answers must be equal within the rounding of microseconds. Prints one JSON object a line, as
+communication is hidden. The answers must be equal within the rounding of microseconds. Prints one JSON object per line, as
 benchmarks/harness.h does. Ratio = our time / theirs. Without Holistic Trace Analysis it says so.
 """
 

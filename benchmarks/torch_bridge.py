@@ -2,7 +2,7 @@
 
 Everything takes turns, round by round; times are those of the thread's own CPU clock; what a profiler adds to a plain step is compared.
 Each step is timed, and the slowest of the fastest fifth is what counts: whatever else the machine does only ever adds to a step.
-Prints one JSON object a line, as benchmarks/harness.h does. Without PyTorch it says so and ends.
+Prints one JSON object per line, as benchmarks/harness.h does. Without PyTorch it says so and ends.
 """
 
 import contextlib

@@ -23,8 +23,7 @@ TESTED_ELSEWHERE = {
     "bridges/torch/op_callbacks.cpp": ["bridges/torch/test_parity.py", "bridges/torch/test_threads.py"],
     "bridges/torch/op_details.cpp": ["bridges/torch/test_collectives.py"],
     "bridges/torch/operators.cpp": ["bridges/torch/test_annotations.py"],
-    "bridges/torch/python_interface.cpp": ["bridges/torch/test_build.py"],
-    "bridges/torch/tracing.cpp": ["bridges/torch/test_compilers.py"],
+    "bridges/torch/python_interface.cpp": ["bridges/torch/test_build.py", "bridges/torch/test_compilers.py"],
     "export/input_text.cpp": ["export/test_chrome_trace.py", "ingest/chrome/chrome_reader_test.cpp"],
     **_each(
         "export/chrome",

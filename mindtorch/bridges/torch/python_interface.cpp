@@ -1,10 +1,11 @@
 // The functions that the Python code of the bridge calls through ctypes.
+#include <torch/csrc/jit/frontend/tracer.h>
+
 #include <cstdint>
 
 #include "mindtorch/bridges/torch/bridge.h"
 #include "mindtorch/bridges/torch/device_memory.h"
 #include "mindtorch/bridges/torch/session_listener.h"
-#include "mindtorch/bridges/torch/tracing.h"
 #include "mindtorch/record/state.h"
 
 namespace bridge = mindtorch::torch_bridge;
@@ -22,8 +23,8 @@ const char* mindtorch_torch_activate() { return bridge::activate(); }
 const char* mindtorch_torch_version() { return bridge::torch_version(); }
 void mindtorch_torch_listen(bridge::SessionListener listener) { bridge::set_session_listener(listener); }
 
-// Whether torch.jit traces what this thread does.
-int mindtorch_torch_is_tracing() { return bridge::is_tracing() ? 1 : 0; }
+// Whether torch.jit traces what this thread does: a scope that is entered meanwhile becomes a part of the traced graph.
+int mindtorch_torch_is_tracing() { return torch::jit::tracer::isTracing() ? 1 : 0; }
 
 // While torch.profiler runs on this thread, torch's devices report their memory to it: it cannot start where somebody else is told.
 void mindtorch_torch_leave_device_memory() { bridge::unwatch_device_memory(); }
