@@ -34,7 +34,7 @@ class BareClock : public Clock {
   double ns_per_tick() override { return system_clock().ns_per_tick(); }
 } bare_clock;
 
-const NameId op_name = intern("aten::add");
+const NameId kOpName = intern("aten::add");
 
 // The floor: one chunk per thread, written again and again.
 double floor_pairs(std::int64_t count) {
@@ -43,7 +43,7 @@ double floor_pairs(std::int64_t count) {
   std::size_t at = 0;
   return cpu_ns_per_op(count, [&] {
     Slot& slot = chunk[at];
-    slot.name = op_name;
+    slot.name = kOpName;
     slot.kind = EventKind::kOp;
     slot.link = 0;
     slot.start = hardware_ticks();
@@ -54,7 +54,7 @@ double floor_pairs(std::int64_t count) {
 }
 
 double scope_pairs(std::int64_t count) {
-  return cpu_ns_per_op(count, [] { OpScope scope(op_name); });
+  return cpu_ns_per_op(count, [] { OpScope scope(kOpName); });
 }
 
 double named_pairs(std::int64_t count) {
@@ -67,7 +67,7 @@ double named_pairs(std::int64_t count) {
 double pairs_with_shapes(std::int64_t count) {
   const std::int64_t sizes[] = {8, 16, 32, 64}, strides[] = {32768, 2048, 64, 1};
   return cpu_ns_per_op(count, [&] {
-    OpScope scope(op_name);
+    OpScope scope(kOpName);
     if (scope.wants(kShapes)) {
       InputWriter inputs(scope);
       inputs.tensor(trace::ScalarType::kFloat, sizes, strides, 4, false);
@@ -248,7 +248,7 @@ void spilling() {
 }
 [[gnu::noinline]] void counted_scopes(std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
-    OpScope scope(op_name);
+    OpScope scope(kOpName);
     asm volatile("" ::: "memory");
   }
 }

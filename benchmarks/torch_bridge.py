@@ -32,6 +32,7 @@ FLAGS = {
     "stack": {"with_stack": True},
     "all": {"record_shapes": True, "profile_memory": True, "with_stack": True},
 }
+MODULE_CALLS = 17  # of a training step: twelve layers, four groups of layers, and the model
 ANSWER_ROUNDS, ANSWER_STEPS = 9, 60
 RSS_STEPS = 300
 
@@ -75,7 +76,7 @@ def profilers(torch):
 
 
 def empty_callbacks(torch):
-    """A function that makes the context in which callbacks that do nothing are called, with the arguments of the op or without."""
+    """(ops, Python calls): functions that make the context in which callbacks that do nothing are called."""
     from mindtorch_v2.torch_bridge import compiler
 
     source = Path(__file__).parent / "libtorch" / "empty_callback.cpp"
@@ -84,12 +85,18 @@ def empty_callbacks(torch):
     library = ctypes.CDLL(str(out))
 
     @contextlib.contextmanager
-    def context(inputs=False):
+    def ops(inputs=False):
         library.start(ctypes.c_bool(inputs))
         yield
         library.stop()
 
-    return context
+    @contextlib.contextmanager
+    def python_calls():
+        ctypes.pythonapi.PyEval_SetProfile(library.python_call, None)
+        yield
+        ctypes.pythonapi.PyEval_SetProfile(None, None)
+
+    return ops, python_calls
 
 
 def step_times(step, context):
@@ -104,11 +111,13 @@ def step_times(step, context):
 
 def compare_steps(torch, step):
     torchs, ours = profilers(torch)
-    empty = empty_callbacks(torch)
-    contexts = {"plain": contextlib.nullcontext, "empty": empty, "empty shapes": lambda: empty(inputs=True)}
+    empty, empty_calls = empty_callbacks(torch)
+    contexts = {"plain": contextlib.nullcontext, "empty": empty, "empty shapes": lambda: empty(inputs=True), "empty calls": empty_calls}
     for name, flags in FLAGS.items():
         contexts[f"torch {name}"] = lambda flags=flags: torchs(**flags)
         contexts[f"ours {name}"] = lambda flags=flags: ours(**flags)
+    contexts["ours python calls"] = lambda: ours(python_calls=True)
+    contexts["ours modules"] = lambda: ours(with_modules=True)
     times = {name: [] for name in contexts}
     order = random.Random(0)
     for round_number in range(-1, ROUNDS):
@@ -128,6 +137,29 @@ def compare_steps(torch, step):
         report(f"least_{name}", added[floor], "torch.profiler", added[f"torch {name}"], "us/step", "a callback that does nothing")
     for name in FLAGS:
         report(f"step_{name}", added[f"ours {name}"], "torch.profiler", added[f"torch {name}"], "us/step", note)
+    tracer = added["torch stack"] - added["torch default"]
+    calls = added["ours python calls"] - added["ours default"]
+    report("python_calls", calls, "torch's with_stack", tracer, "us/step", "what every call of a Python or C function adds to ops alone")
+    report("least_python_calls", added["empty calls"], "torch's with_stack", tracer, "us/step", "a profile function that does nothing")
+    modules = (added["ours modules"] - added["ours default"]) / MODULE_CALLS
+    report("modules", modules, "torch's with_stack", tracer / MODULE_CALLS, "us/module call", f"{MODULE_CALLS} module calls per step")
+
+
+def compare_trace_sizes(torch, step):
+    """Bytes of a Chrome trace with stacks, for each event of ops."""
+    sizes = []
+    with tempfile.TemporaryDirectory() as folder:
+        for make in profilers(torch):
+            with make(with_stack=True) as profile:
+                for _ in range(ANSWER_STEPS):
+                    step()
+            trace = Path(folder, "trace.json")
+            profile.export_chrome_trace(str(trace))
+            sizes.append(trace.stat().st_size / sum(row.count for row in profile.key_averages()))
+        packed = Path(folder, "trace.pftrace")
+        profile.export_trace(str(packed))
+        packed_size = packed.stat().st_size / sum(row.count for row in profile.key_averages())
+    report("trace_bytes_stack", sizes[1], "torch.profiler", sizes[0], "bytes/event", f"a trace with stacks; .pftrace: {packed_size:.1f}")
 
 
 def timed(work):
@@ -206,6 +238,7 @@ def main():
     step = training_step(torch)
     compare_steps(torch, step)
     compare_answers(torch, step)
+    compare_trace_sizes(torch, step)
     compare_memory(torch)
 
 
