@@ -971,11 +971,16 @@ def _record_optimizer_step(name: str, tensors: tuple) -> None:
 def _stop_recording_calls() -> None:
     """Ends what _record_calls_of() began."""
 
-def _start_python_calls():
-    """Records calls on all threads that run now."""
+def _monitor_python_calls():
+    """
+    Records calls on all threads through sys.monitoring. False if that cannot be had.
+    """
+
+def _profile_python_calls():
+    """Records calls on all threads that run now, with a profile function."""
 
 def _stop_python_calls():
-    """Ends what _start_python_calls() began."""
+    """Ends what was begun."""
 
 def _join_python_calls(frame, event, arg, /):
     """A profile function for threads that start later."""

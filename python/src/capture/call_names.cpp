@@ -90,6 +90,16 @@ trace::NameId CallNames::of_c_function(PyObject* function) noexcept {
   }
 }
 
+trace::NameId CallNames::of_method(PyObject* method, PyObject* self) noexcept {
+  const void* const key = reinterpret_cast<PyMethodDescrObject*>(method)->d_method;
+  if (const auto known = c_functions_.find({key, Py_TYPE(self)}); known != c_functions_.end()) [[likely]]
+    return known->second;
+  const nb::object bound = nb::steal(Py_TYPE(method)->tp_descr_get(method, self, reinterpret_cast<PyObject*>(Py_TYPE(self))));
+  if (bound.is_valid()) return of_c_function(bound.ptr());
+  PyErr_Clear();  // it was called without an object of its type
+  return of_c_function(method);
+}
+
 void CallNames::session_begins() {
   hidden_folder_ = with_separator(nb::cast<std::string>(nb::module_::import_("mindtorch_v2").attr("__path__")[0]));
   prefixes_.clear();

@@ -22,6 +22,8 @@ class CallNames {
   // The name of a call of a function written in C; 0 if it is of this package. A method has one name for all objects of a type, which
   // contains the first object that was seen.
   trace::NameId of_c_function(PyObject* function) noexcept;
+  // The same for a method of a type (`list.append`) that is called with `self`.
+  trace::NameId of_method(PyObject* method, PyObject* self) noexcept;
   // Reads sys.path and the place of this package, for the names that are made from now on. Throws nb::python_error.
   void session_begins();
   // Forgets all functions. May run finalizers.

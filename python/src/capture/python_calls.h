@@ -5,7 +5,7 @@
 
 namespace mindtorch::python {
 
-// Adds _start_python_calls() and _stop_python_calls() to the module. Throws nb::python_error.
+// Adds _monitor_python_calls(), _profile_python_calls() and _stop_python_calls() to the module. Throws nb::python_error.
 void add_python_calls(PyObject* module);
 
 }  // namespace mindtorch::python

@@ -158,3 +158,55 @@ def test_a_profile_without_the_option_has_no_calls(tmp_path):
     with profile() as prof:
         outermost()
     assert python_events(prof, tmp_path) == []
+
+
+def test_methods_of_c_types_are_named_with_their_object(tmp_path):
+    def appends():
+        [].append(1)
+
+    with profile(python_calls=True) as prof:
+        appends()
+    names = [event["name"] for event in python_events(prof, tmp_path)]
+    assert [name for name in names if name.startswith("<built-in method append of list object at 0x")]
+
+
+def test_generators_that_are_closed_or_thrown_into_end(tmp_path):
+    def generates():
+        try:
+            yield 1
+        except ValueError:
+            yield 2
+
+    def uses():
+        thrown, closed = generates(), generates()
+        next(thrown), next(closed)
+        thrown.throw(ValueError())
+        closed.close()
+        middle()
+
+    with profile(python_calls=True) as prof:
+        uses()
+    calls = calls_from(python_events(prof, tmp_path), "uses")
+    assert "uses/middle" in calls
+    assert "uses/generates/middle" not in calls
+
+
+@pytest.mark.skipif(not hasattr(sys, "monitoring"), reason="sys.monitoring came with Python 3.12")
+class TestMonitoring:
+    def test_the_place_of_a_profiler_is_free_afterwards(self):
+        with profile(python_calls=True):
+            assert sys.monitoring.get_tool(sys.monitoring.PROFILER_ID) == "mindtorch_v2.profiler"
+        assert sys.monitoring.get_tool(sys.monitoring.PROFILER_ID) is None
+
+    @pytest.mark.parametrize("taken", [[2], [2, 3, 4]])
+    def test_calls_are_recorded_beside_other_tools(self, taken, tmp_path):
+        for number in taken:
+            sys.monitoring.use_tool_id(number, "another tool")
+        try:
+            with profile(python_calls=True) as prof:
+                middle()
+            assert calls_from(python_events(prof, tmp_path), "middle") == ["middle", "middle/innermost", "middle/innermost/sorted>"]
+            assert {sys.monitoring.get_tool(number) for number in taken} == {"another tool"}
+        finally:
+            for number in taken:
+                sys.monitoring.free_tool_id(number)
