@@ -44,6 +44,15 @@ void find_forward_ends(const trace::Recording& recording, EndsOfLink& ends) {
   }
 }
 
+// The greatest id of an arrow from a launch to a kernel.
+std::uint64_t last_launch_id(const trace::Recording& recording) {
+  std::uint64_t last = 0;
+  for (EventIndex i = 0; i < recording.events.size(); ++i) {
+    if (trace::is_device_kind(recording.events.kind[i])) last = std::max(last, recording.events.link[i]);
+  }
+  return last;
+}
+
 }  // namespace
 
 std::vector<Flow> forward_backward_flows(const trace::Recording& recording) {
@@ -55,7 +64,8 @@ std::vector<Flow> forward_backward_flows(const trace::Recording& recording) {
     if (pair.forward != analyze::kNoEvent) flows.push_back({0, pair.forward, pair.backward});
   }
   std::ranges::sort(flows, {}, [&](const Flow& flow) { return std::pair(recording.events.start_ns[flow.to], flow.to); });
-  for (std::size_t i = 0; i < flows.size(); ++i) flows[i].id = i + 1;
+  const std::uint64_t last_id = last_launch_id(recording);
+  for (std::size_t i = 0; i < flows.size(); ++i) flows[i].id = last_id + i + 1;
   return flows;
 }
 

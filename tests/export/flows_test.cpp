@@ -57,6 +57,27 @@ TEST(Flows, EachDeviceActivityIsJoinedWithItsLaunch) {
   }
 }
 
+TEST(Flows, ArrowsOfAutogradHaveOtherIdsThanLaunches) {
+  constexpr trace::Device kNpu{trace::DeviceType::kNpu, 0};
+  trace::RecordingBuilder builder;
+  const auto thread = builder.add_thread(1);
+  const auto stream = builder.add_stream(kNpu, 7, "", 1);
+  using trace::EventKind;
+  builder.add_event({.name = "aten::mul", .track = thread, .start_ns = 1, .duration_ns = 4, .link = trace::make_sequence_link(5)});
+  builder.add_event({.name = "launch", .kind = EventKind::kRuntime, .track = thread, .start_ns = 2, .duration_ns = 1, .link = 41});
+  builder.add_event(
+      {.name = "mul", .kind = EventKind::kKernel, .track = stream, .start_ns = 3, .duration_ns = 1, .link = 41, .device = kNpu});
+  builder.add_event({.name = "MulBackward0",
+                     .kind = EventKind::kBackward,
+                     .track = thread,
+                     .start_ns = 9,
+                     .duration_ns = 1,
+                     .link = trace::make_sequence_link(5, 1)});
+  const trace::Recording recording = builder.finish();
+  EXPECT_THAT(arrows(recording, launch_flows(analyze::Analysis(recording))), ElementsAre("41 launch -> mul"));
+  EXPECT_THAT(arrows(recording, forward_backward_flows(recording)), ElementsAre("42 aten::mul -> MulBackward0"));
+}
+
 TEST(Flows, TheRankThatEntersACollectiveFirstPointsToTheOthers) {
   trace::RecordingBuilder builder;
   const std::vector<std::pair<const char*, std::int64_t>> ranks = {{"late", 30}, {"first", 10}, {"second", 20}};

@@ -49,6 +49,51 @@ TEST_F(MsptiSourceTest, CollectivesHaveGroupTypeAndBytes) {
   EXPECT_THAT(recording.losses, IsEmpty()) << loss_text(recording);
 }
 
+TEST_F(MsptiSourceTest, CollectivesAreLinkedToTheOpThatStartedThem) {
+  const Recording recording = record([&] {
+    record::OpScope op(record::intern("all_reduce"), record::known({trace::DeviceType::kNpu, 0}));
+    const MsptiDoubleCollective collective{.count = 8};
+    double_->run_collective(&collective);
+  });
+  const analyze::Analysis analysis(recording);
+  const auto collectives = events_of(recording, EventKind::kCollective);
+  ASSERT_EQ(collectives.size(), 1u);
+  const EventIndex host = analysis.launches().host_of(collectives[0]);
+  ASSERT_NE(host, analyze::kNoEvent);
+  EXPECT_EQ(recording.name(host), "all_reduce");
+}
+
+// COMMUNICATION is the third kind that a recording enables, after RUNTIME_API and KERNEL.
+TEST_F(MsptiSourceTest, WithoutTheKindOfCollectivesThoseOfHcclAreRecordedAndWhatTheyLackIsTold) {
+  double_->fail("msptiActivityEnable", 1, 2, 1);
+  const Recording recording = record([&] {
+    run_op("op");
+    const MsptiDoubleCollective collective{.name = "hcom_send_", .bandwidth = 12.5};
+    double_->run_collective(&collective);
+  });
+  EXPECT_THAT(problems_, testing::ElementsAre(testing::AllOf(HasSubstr("collectives have neither bytes nor links to ops"),
+                                                             HasSubstr("msptiActivityEnable(COMMUNICATION)"))));
+  const auto collectives = events_of(recording, EventKind::kCollective);
+  ASSERT_EQ(collectives.size(), 1u);
+  EXPECT_EQ(recording.name(collectives[0]), "hcom_send_");
+  EXPECT_EQ(text_of(recording, collectives[0], "Process Group Name"), "group_0");
+  EXPECT_THAT(attributes_of(recording, collectives[0]), testing::Contains(testing::Key("bandwidth (GB/s)")));
+  EXPECT_EQ(count_of(recording, EventKind::kKernel), 1u);
+  EXPECT_THAT(recording.losses, IsEmpty()) << loss_text(recording);
+}
+
+TEST_F(MsptiSourceTest, WithoutAnyKindOfCollectivesTheRestIsRecordedAndThatIsTold) {
+  double_->fail("msptiActivityEnable", 1, 2, 2);
+  const Recording recording = record([&] {
+    run_op("op");
+    const MsptiDoubleCollective collective;
+    double_->run_collective(&collective);
+  });
+  EXPECT_THAT(problems_, testing::ElementsAre(HasSubstr("collectives are not recorded")));
+  EXPECT_EQ(count_of(recording, EventKind::kCollective), 0u);
+  EXPECT_EQ(count_of(recording, EventKind::kKernel), 1u);
+}
+
 TEST_F(MsptiSourceTest, AllocationsAreDetailsOfTheirCall) {
   const Recording recording = record([&] {
     const MsptiDoubleAllocation allocation{.address = 0xAB00, .bytes = 512};
@@ -114,13 +159,13 @@ TEST(MsptiLibrary, IsLookedForBelowTheHomeOfCann) {
 
 TEST(MsptiVersions, AreToldApartByWhatTheLibraryExports) {
   std::map<int, std::string> versions;
-  for (const int version : {85, 260, 262}) {
+  for (const int version : {85, 260, 261, 262}) {
     const MsptiDouble one(version);
     mspti::Library library;
     EXPECT_TRUE(library.load());
     versions[version] = library.version();
   }
-  EXPECT_EQ(versions, (std::map<int, std::string>{{85, "26.0 or earlier"}, {260, "26.0 or earlier"}, {262, "26.2.0"}}));
+  EXPECT_EQ(versions, (std::map<int, std::string>{{85, "26.0 or earlier"}, {260, "26.0 or earlier"}, {261, "26.1"}, {262, "26.2.0"}}));
 }
 
 TEST(MsptiCallLinks, TheFirstCallThatEndsWithAnIdMadeIt) {

@@ -40,6 +40,21 @@ TEST_F(MsptiWithoutPreloadTest, KernelsAreRecordedAndTheRestIsToldWithWhatToSet)
   EXPECT_THAT(source_.advice(), HasSubstr("LD_PRELOAD=" + double_.path()));
 }
 
+class Mspti262WithoutPreloadTest : public MsptiTest {
+ protected:
+  Mspti262WithoutPreloadTest() : MsptiTest(262, false) {}
+};
+
+TEST_F(Mspti262WithoutPreloadTest, ALibraryThatNeedsNoPreloadRecordsCopiesAndAsksForNothing) {
+  void* memory = nullptr;
+  ASSERT_EQ(reference_device::allocate(0, 512, &memory), reference_device::Result::kSuccess);
+  const Recording recording = record(
+      [&] { EXPECT_EQ(reference_device::set_async(memory, 0, 512, reference_device::main_stream()), reference_device::Result::kSuccess); });
+  EXPECT_EQ(count_of(recording, EventKind::kMemset), 1u);
+  EXPECT_THAT(problems_, IsEmpty());
+  EXPECT_EQ(source_.advice(), "");
+}
+
 // The tests open the double before the source looks at the process, which is what the loader does with a library that is preloaded.
 TEST_F(MsptiTrapsTest, WithThePreloadNothingIsMissing) {
   record([] { run_ops(1); });
@@ -72,7 +87,8 @@ TEST_F(MsptiOfCann85Test, AnOldLibraryThatIsNotPreloadedSaysThatKernelsAreMissin
 
 TEST_F(MsptiTrapsTest, ASubscriptionComesBeforeEverythingElse) {
   record([] { run_ops(1); });
-  EXPECT_EQ(double_->calls("msptiSubscribe"), 1u);  // the double reports kinds that are enabled without one
+  // The double reports kinds that are enabled without one, or before callbacks are registered.
+  EXPECT_EQ(double_->calls("msptiSubscribe"), 1u);
   EXPECT_STREQ(double_->violations(), "");
 }
 
@@ -123,6 +139,22 @@ TEST_F(MsptiTrapsTest, RefusedBuffersComeBackAsNullAndTheirRecordsAreCounted) {
   pool.complete(only, 8);
   EXPECT_TRUE(pool.wait_until_all_are_back(std::chrono::milliseconds(0)));
   EXPECT_THAT(pool.wait_filled(std::chrono::milliseconds(0)), testing::SizeIs(1));
+}
+
+// Every record asks for a buffer, is refused one, and is dropped. The first refused buffer is handed back as null.
+TEST_F(MsptiTrapsTest, RecordsWithoutABufferAreLostAndCountedAndTheNextRecordingIsWhole) {
+  const Recording recording = record([&] {
+    double_->hoard_buffers();
+    run_ops(40);
+  });
+  EXPECT_EQ(count_of(recording, EventKind::kOp), 40u);
+  EXPECT_EQ(count_of(recording, EventKind::kKernel), 0u);
+  EXPECT_GE(double_->refused_buffers(), 80u) << "40 calls and 40 kernels";
+  EXPECT_EQ(losses_of(recording), (std::map<LossReason, std::uint64_t>{{LossReason::kDeviceDropped, double_->refused_buffers()}}));
+  EXPECT_THAT(loss_text(recording), HasSubstr("all buffers were in use"));
+  const Recording next = record([] { run_ops(3); });
+  EXPECT_EQ(count_of(next, EventKind::kKernel), 3u);
+  EXPECT_THAT(next.losses, IsEmpty()) << loss_text(next);
 }
 
 TEST_F(MsptiTrapsTest, LossesThatTheLibraryCountsAreReported) {

@@ -15,6 +15,7 @@
 #include "mindtorch/sources/cupti/api_names.h"
 #include "mindtorch/sources/cupti/captured_ops.h"
 #include "mindtorch/sources/cupti/driver.h"
+#include "mindtorch/sources/tried_kinds.h"
 
 namespace mindtorch::sources::cupti {
 namespace {
@@ -94,18 +95,19 @@ Status CuptiSource::probe() {
 
 std::vector<std::pair<std::string, std::string>> CuptiSource::diagnose() {
   const Functions& cupti = library_.functions();
-  std::string kinds;
+  TriedKinds kinds;
   for (const Kind& each : kKinds) {
     // The kind crashes some libraries as soon as a graph is launched, so it is not tried.
     if (each.kind == kGraphTrace) continue;
     const Result result = cupti.cuptiActivityEnable(each.kind);
     if (result == kSuccess) cupti.cuptiActivityDisable(each.kind);
-    kinds += fmt::format("{}{}{}", kinds.empty() ? "" : ", ", each.name, result == kSuccess ? "" : fmt::format(" (no: {})", result));
+    kinds.add(each.name, result == kSuccess ? "" : library_.explain(result));
   }
-  return {{"library", library_.path()},
-          {"version", fmt::format("{}", library_.version())},
-          {"driver supports CUDA", fmt::format("{}", driver_version())},
-          {"kinds", kinds}};
+  std::vector<std::pair<std::string, std::string>> facts = {{"library", library_.path()},
+                                                            {"version", fmt::format("{}", library_.version())},
+                                                            {"driver supports CUDA", fmt::format("{}", driver_version())}};
+  for (auto& fact : kinds.facts()) facts.push_back(std::move(fact));
+  return facts;
 }
 
 Status CuptiSource::prepare(const record::SourceOptions& options) {

@@ -87,9 +87,13 @@ Status Library::resolve() {
 
 Status Library::check(Result result, std::string_view call) const {
   if (result == kSuccess) return Status::ok();
+  return Status::unavailable(fmt::format("{}: {}{}", call, explain(result), advice(result)));
+}
+
+std::string Library::explain(Result result) const {
   const char* text = nullptr;
   if (functions_.cuptiGetResultString != nullptr) functions_.cuptiGetResultString(result, &text);
-  return Status::unavailable(fmt::format("{}: {} ({}){}", call, text != nullptr ? text : "error", result, advice(result)));
+  return fmt::format("{} ({})", text != nullptr ? text : "error", result);
 }
 
 }  // namespace mindtorch::sources::cupti

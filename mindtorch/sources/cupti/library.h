@@ -22,6 +22,8 @@ class Library {
 
   // Ok, or "cuptiX: the library's text (number); what to do about it".
   Status check(Result result, std::string_view call) const;
+  // "what went wrong (number)".
+  std::string explain(Result result) const;
 
  private:
   Status resolve();

@@ -118,13 +118,15 @@ std::string Library::version() const {
   std::uint32_t number = 0;
   if (functions_.msptiGetVersion != nullptr && functions_.msptiGetVersion(&number) == kSuccess)
     return fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100);
-  return library_.find<void()>("msptiActivityIsEnabled") != nullptr ? "26.1 or later" : "26.0 or earlier";
+  return library_.find<void()>("msptiActivityIsEnabled") != nullptr ? "26.1" : "26.0 or earlier";
 }
 
 Status Library::check(Result result, std::string_view call) const {
   if (result == kSuccess) return Status::ok();
   const std::string what_to_do = result == kWithoutPreload ? "; " + preload_advice() : std::string(advice(result));
-  return Status::unavailable(fmt::format("{}: {} ({}){}", call, meaning(result), result, what_to_do));
+  return Status::unavailable(fmt::format("{}: {}{}", call, explain(result), what_to_do));
 }
+
+std::string Library::explain(Result result) { return fmt::format("{} ({})", meaning(result), result); }
 
 }  // namespace mindtorch::sources::mspti

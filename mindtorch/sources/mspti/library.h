@@ -31,9 +31,13 @@ class Library {
   std::string preload_advice() const;
   // "26.2.0" where the library tells; otherwise what can be told from its functions.
   std::string version() const;
+  // From 26.2 on, the runtime of CANN can report copies, memsets and allocations by itself.
+  bool may_record_memory_without_preload() const { return functions_.msptiGetVersion != nullptr; }
 
   // Ok, or "msptiX: what went wrong (number); what to do about it".
   Status check(Result result, std::string_view call) const;
+  // "what went wrong (number)".
+  static std::string explain(Result result);
 
  private:
   Status resolve();

@@ -14,6 +14,7 @@
 #include "mindtorch/base/text.h"
 #include "mindtorch/record/launch_queue.h"
 #include "mindtorch/sources/mspti/ascend_cl.h"
+#include "mindtorch/sources/tried_kinds.h"
 
 namespace mindtorch::sources::mspti {
 namespace {
@@ -48,6 +49,14 @@ constexpr std::array<NamedKind, 12> kAllKinds = {{{kMarker, "MARKER"},
 
 std::string_view kind_name(std::uint32_t kind) { return kAllKinds[kind - 1].second; }
 
+// Of the devices that the program sees; empty if AscendCL is not loaded.
+std::string device_names() {
+  std::string names;
+  for (const trace::DeviceProperties& device : device_properties())
+    names += fmt::format("{}npu:{} {}", names.empty() ? "" : ", ", device.device.index, device.name);
+  return names;
+}
+
 // The end of a window that is open.
 constexpr std::uint64_t kEndless = Decoder::Window{}.end;
 
@@ -70,24 +79,32 @@ Status MsptiSource::probe() {
   return probe_devices();
 }
 
-std::string MsptiSource::advice() { return library_.is_loaded() ? library_.preload_advice() : ""; }
+// A library that may do without the preload says so when kinds are enabled.
+std::string MsptiSource::advice() {
+  const bool may_be_whole = library_.preload() == Library::Preload::kNone && library_.may_record_memory_without_preload();
+  return library_.is_loaded() && !may_be_whole ? library_.preload_advice() : "";
+}
 
 std::vector<std::pair<std::string, std::string>> MsptiSource::diagnose() {
-  std::string kinds;
+  TriedKinds kinds;
   const Status subscribed = subscribe();
   for (const auto& [kind, name] : kAllKinds) {
     if (!subscribed) break;
     const Result result = library_.functions().msptiActivityEnable(kind);
     if (result == kSuccess) library_.functions().msptiActivityDisable(kind);
-    kinds += fmt::format("{}{}{}", kinds.empty() ? "" : ", ", name, result == kSuccess ? "" : fmt::format(" (no: {})", result));
+    kinds.add(name, result == kSuccess ? "" : Library::explain(result));
   }
   unsubscribe();
   constexpr std::array<std::string_view, 3> kPreload = {"no", "yes", "LD_PRELOAD names a file that was not found"};
-  return {{"library", library_.path()},
-          {"version", library_.version()},
-          {"preloaded", std::string(kPreload[static_cast<std::size_t>(library_.preload())])},
-          {"runtime", runtime_version()},
-          {"kinds", subscribed ? kinds : subscribed.reason()}};
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {"library", library_.path()},
+      {"version", library_.version()},
+      {"preloaded", std::string(kPreload[static_cast<std::size_t>(library_.preload())])},
+      {"CANN runtime", runtime_version()},
+      {"devices", device_names()}};
+  if (!subscribed) facts.emplace_back("kinds", "could not be tried: " + subscribed.reason());
+  for (auto& fact : subscribed ? kinds.facts() : decltype(kinds.facts())()) facts.push_back(std::move(fact));
+  return facts;
 }
 
 Status MsptiSource::prepare(const record::SourceOptions& options) {
@@ -156,7 +173,8 @@ Status MsptiSource::enable_kinds() {
   // HCCL has less to say than COMMUNICATION, and its records would describe the same transfers.
   if (!enable(kCommunication)) {
     const std::string why = last_failure_.reason();
-    if (!enable(kHccl)) limits_.push_back(fmt::format("collectives are not recorded: {}", why));
+    limits_.push_back(
+        fmt::format("{}: {}", enable(kHccl) ? "collectives have neither bytes nor links to ops" : "collectives are not recorded", why));
   }
   if (!enable(kMarker)) limits_.push_back(fmt::format("markers are not recorded: {}", last_failure_.reason()));
   enable_memory_kinds();

@@ -9,11 +9,13 @@ import os
 import platform
 import sys
 import tempfile
+import time
+import warnings
 from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from mindtorch_v2 import _C
+from mindtorch_v2 import _C, __version__
 from mindtorch_v2.profiler import ProfilerActivity, dispatch_op_enter, dispatch_op_exit, profile, record_function, status
 
 # What decides which libraries are found and what they record.
@@ -34,7 +36,7 @@ VARIABLES = (
     "MINDTORCH_NPU_SOURCE",
     "TASK_QUEUE_ENABLE",
 )
-PACKAGES = ("mindtorch-v2", "torch", "torch_npu", "numpy")
+PACKAGES = ("torch", "torch_npu", "numpy")
 
 
 def main(argv: list[str]) -> int:
@@ -46,12 +48,10 @@ def main(argv: list[str]) -> int:
         print(line)
     for line in _what_can_be_recorded():
         print(line)
-    results = list(_self_test(torch))
-    print("\nself-test")
-    for name, problem in results:
-        print(f"  {name}: {problem or 'ok'}")
-    failed = [name for name, problem in results if problem]
-    print(f"\n{len(results)} checks, {len(failed)} failed" + (f": {', '.join(failed)}" if failed else ""))
+    print("\nself-test", flush=True)
+    checks = list(_checks(torch))
+    failed = [name for name, check in checks if not _passes(name, check)]
+    print(f"\n{len(checks)} checks, {len(failed)} failed" + (f": {', '.join(failed)}" if failed else ""))
     return 1 if failed else 0
 
 
@@ -67,8 +67,9 @@ def _import_torch():
 
 
 def _versions() -> Iterator[str]:
-    yield "mindtorch profiler doctor"
-    yield f"  Python {platform.python_version()}, {platform.platform()}, {os.cpu_count()} cores"
+    yield f"MindTorch Profiler {__version__}, from {Path(_C.__file__).parent}"
+    yield f"  Python {platform.python_version()}, {platform.platform()}"
+    yield f"  {_processor()}, {os.cpu_count()} cores"
     for package in PACKAGES:
         try:
             found = version(package)
@@ -81,6 +82,15 @@ def _versions() -> Iterator[str]:
     for name in VARIABLES:
         if os.environ.get(name):
             yield f"  {name}={os.environ[name]}"
+
+
+def _processor() -> str:
+    """The name of the CPU, or of its architecture where the system does not tell more."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.machine()
 
 
 def _what_can_be_recorded() -> Iterator[str]:
@@ -99,30 +109,55 @@ def _what_can_be_recorded() -> Iterator[str]:
             yield f"    to do: {source.advice}"
 
 
-def _self_test(torch) -> Iterator[tuple[str, str | None]]:
-    """Each check and what is wrong, None if nothing."""
-    yield "ops and scopes of the CPU", _problem(_check_cpu)
-    yield "trace file", _problem(_check_trace)
+def _passes(name: str, check: Callable[[], str | None]) -> bool:
+    """Runs a check, prints what is wrong and what it was warned about, and says whether nothing is wrong."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            problem = check()
+        except Exception as error:  # a report must be whole whatever goes wrong
+            problem = f"{type(error).__name__}: {error}"
+    print(f"  {name}: {problem or 'ok'}", flush=True)
+    for warning in dict.fromkeys(str(each.message) for each in warned):
+        print(f"    warning: {warning}")
+    return problem is None
+
+
+def _checks(torch) -> Iterator[tuple[str, Callable[[], str | None]]]:
+    """Names of checks, and functions that say what is wrong, None if nothing."""
+    yield "clock", _check_clock
+    yield "ops and scopes of the CPU", _check_cpu
+    yield "trace file", _check_trace
     if torch is not None:
-        yield "ops of PyTorch", _problem(lambda: _check_torch(torch, "cpu"))
+        yield "ops of PyTorch", lambda: _check_torch(torch, "cpu")
     for source in status().sources:
         if not source.available:
             continue
         name = source.activity.name
         device = name.lower()
         if torch is not None and hasattr(torch, device) and getattr(torch, device).is_available():
-            yield f"kernels of PyTorch on {name}", _problem(lambda device=device: _check_torch(torch, device))
+            yield f"kernels of PyTorch on {name}", lambda device=device: _check_torch(torch, device)
         elif device == "npu":
-            yield "kernels of the embedded runtime on NPU", _problem(_check_embedded_npu)
+            yield "kernels of the embedded runtime on NPU", _check_embedded_npu
         else:
-            yield f"kernels on {name}", "not tried: no program that uses the device is installed (PyTorch for CUDA)"
+            yield f"kernels on {name}", lambda: "not tried: no program that uses the device is installed (PyTorch for CUDA)"
 
 
-def _problem(check: Callable[[], str | None]) -> str | None:
-    try:
-        return check()
-    except Exception as error:  # a report must be whole whatever goes wrong
-        return f"{type(error).__name__}: {error}"
+def _check_clock() -> str | None:
+    """A scope that lasts a known time. The system's clock is read right before and after each of its ends."""
+    with profile(activities=[ProfilerActivity.CPU]) as prof:
+        before = time.perf_counter_ns()
+        with record_function("scope"):
+            begin = time.perf_counter_ns()
+            while time.perf_counter_ns() < begin + 20_000_000:
+                pass
+            end = time.perf_counter_ns()
+        after = time.perf_counter_ns()
+    recorded = next(event for event in prof.events() if event.name == "scope").time_range.elapsed_us() * 1000
+    tolerance = 0.01 * (after - before)  # a busy machine may disturb the comparison of two clocks
+    if not end - begin - tolerance <= recorded <= after - before + tolerance:
+        return f"a scope of {(end - begin) / 1e6:.3f} to {(after - before) / 1e6:.3f} ms was recorded with {recorded / 1e6:.3f} ms"
+    return None
 
 
 def _check_cpu() -> str | None:

@@ -49,9 +49,14 @@ class LaunchQueue {
   void put(std::string kernel) {
     std::lock_guard lock(mutex_);
     if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
-    waiting_.push_back({std::move(kernel), record::enqueue_launch(record::intern("Enqueue"))});
+    waiting_.push_back({std::move(kernel), tells_ops_ ? record::enqueue_launch(record::intern("Enqueue")) : 0});
     ++unfinished_;
     changed_.notify_all();
+  }
+  // Whether launches say for which op they are. torch_npu's own do not.
+  void tell_ops(bool tell) {
+    std::lock_guard lock(mutex_);
+    tells_ops_ = tell;
   }
   void wait_until_empty() {
     std::unique_lock lock(mutex_);
@@ -61,7 +66,7 @@ class LaunchQueue {
  private:
   struct Entry {
     std::string kernel;
-    record::LaunchTicket ticket;
+    record::LaunchTicket ticket;  // 0: it does not say
   };
   void run() {
     std::unique_lock lock(mutex_);
@@ -84,6 +89,7 @@ class LaunchQueue {
   std::condition_variable changed_;
   std::deque<Entry> waiting_;
   int unfinished_ = 0;
+  bool tells_ops_ = true;
   std::thread thread_;
 };
 // Never destroyed: its thread runs until the process ends.
@@ -206,18 +212,23 @@ void npu_register() {
   npu().device_count();  // switches the device on, if MINDTORCH_NPU says so
 }
 std::int64_t npu_launches() { return launches; }
-void npu_use_queue(bool use) { uses_queue = use; }
+void npu_use_queue(bool use, bool tell_ops) {
+  uses_queue = use;
+  queue().tell_ops(tell_ops);
+}
 void npu_synchronize() {
   queue().wait_until_empty();
   TORCH_CHECK(npu().synchronize_device(0) == device::Result::kSuccess);
 }
-// What a process group over HCCL does: it announces the collective to profilers, and the device carries it out.
-void npu_all_reduce(std::int64_t count) {
-  RECORD_PARAM_COMMS(std::make_tuple(static_cast<std::int64_t>(1), false), std::make_tuple(std::string("0"), std::string("default_pg")), 0,
-                     std::string("allreduce"), count, count, at::kFloat, std::vector<std::int64_t>(), std::vector<std::int64_t>(), 0, 1, 8);
+// What a process group of eight ranks over HCCL does: it announces the collective to profilers, and the device carries it out. `peer` is
+// the other rank of a send or a receive.
+void npu_collective(const char* name, const char* kernel, std::int64_t count, std::int64_t peer) {
+  RECORD_PARAM_COMMS(std::make_tuple(static_cast<std::int64_t>(1), false), std::make_tuple(std::string("0"), std::string("default_pg")),
+                     static_cast<int>(peer), std::string(name), count, count, at::kFloat, std::vector<std::int64_t>(),
+                     std::vector<std::int64_t>(), 0, 1, 8);
   const auto controls = reinterpret_cast<decltype(&mspti_double_controls)>(dlsym(RTLD_DEFAULT, "mspti_double_controls"));
   TORCH_CHECK(controls != nullptr, "the double of libmspti is not preloaded");
-  const MsptiDoubleCollective collective{.group = "hccl_world_group", .count = static_cast<std::uint64_t>(count)};
+  const MsptiDoubleCollective collective{.name = kernel, .group = "hccl_world_group", .count = static_cast<std::uint64_t>(count)};
   controls()->run_collective(&collective);
 }
 }

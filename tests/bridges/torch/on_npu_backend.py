@@ -3,40 +3,22 @@
 The NPU is a backend made for the tests (npu_backend.cpp), renamed from PrivateUse1 as torch_npu does it. It counts its launches.
 """
 
-import ctypes
 import json
-import os
 from collections import Counter
-from types import ModuleType
 
 import pytest
 import torch
 from mindtorch_v2.profiler import ProfilerActivity, profile, status
-
-backend = ctypes.CDLL(os.environ["NPU_BACKEND"])
-backend.npu_launches.restype = ctypes.c_int64
-backend.npu_all_reduce.argtypes = [ctypes.c_int64]
-backend.npu_register()
-
-npu = ModuleType("torch.npu")
-npu.is_available = lambda: True
-npu.device_count = lambda: 1
-npu.current_device = lambda: 0
-npu.is_initialized = lambda: True
-npu._is_in_bad_fork = lambda: False
-npu.synchronize = lambda *_: backend.npu_synchronize()
-torch.utils.rename_privateuse1_backend("npu")
-torch._register_device_module("npu", npu)
-torch.utils.generate_methods_for_privateuse1_backend()
+from torch_npu import backend
 
 
 @pytest.fixture(params=[False, True], ids=["direct", "queued"])
 def queued(request):
     """Whether launches go through a queue on a thread of its own."""
-    backend.npu_use_queue(request.param)
+    backend.npu_use_queue(request.param, True)
     yield request.param
     backend.npu_synchronize()
-    backend.npu_use_queue(False)
+    backend.npu_use_queue(False, True)
 
 
 def train_step():
@@ -116,12 +98,44 @@ def test_forward_and_backward_are_linked(tmp_path):
     assert ends["s"] == ends["f"] > 0
 
 
-def test_memory_of_the_npu_comes_from_pytorchs_own_reports():
+def test_memory_of_the_npu_comes_from_pytorchs_own_reports(tmp_path):
     with profile(profile_memory=True) as prof:
         x = torch.empty(256, 256, device="npu")
-    row = next(row for row in prof.key_averages() if row.key == "aten::empty")
-    assert row.self_device_memory_usage == 256 * 256 * 4
-    assert x.numel() == 256 * 256
+        y = torch.empty(16, device="npu")
+        del x
+    rows = {row.key: row for row in prof.key_averages()}
+    assert rows["aten::empty"].self_device_memory_usage == 256 * 256 * 4 + 16 * 4
+    assert rows["[memory]"].self_device_memory_usage == -256 * 256 * 4
+    assert y.numel() == 16
+    prof.export_chrome_trace(str(tmp_path / "trace.json"))
+    memory = [event["args"] for event in json.loads((tmp_path / "trace.json").read_text())["traceEvents"] if event["name"] == "[memory]"]
+    of_npu = [report for report in memory if report["Device Type"] == 20]  # PrivateUse1
+    assert [report["Bytes"] for report in of_npu] == [256 * 256 * 4, 16 * 4, -256 * 256 * 4]
+    allocated = [report["Total Allocated"] for report in of_npu]
+    assert allocated[1] - allocated[0] == 16 * 4 and allocated[1] - allocated[2] == 256 * 256 * 4
+    assert {report["Device Id"] for report in of_npu} == {0}
+
+
+def test_ops_on_tensors_of_the_npu_are_of_the_npu():
+    on_cpu = torch.ones(4, 4)
+    on_npu = torch.ones(4, 4, device="npu")
+    with profile(record_shapes=True) as prof:
+        on_cpu.mm(on_cpu)
+        on_npu.relu()
+    devices = {event.name: event["device_type"] for event in prof.events() if event.name in ("aten::mm", "aten::relu")}
+    assert devices == {"aten::mm": "CPU", "aten::relu": "NPU"}
+    assert {event.use_device for event in prof.events() if event["kind"] == "op"} == {"npu"}
+
+
+def test_with_a_queue_that_does_not_tell_ops_kernels_are_counted_and_belong_to_none():
+    backend.npu_use_queue(True, False)
+    try:
+        prof, launched = profiled()
+    finally:
+        backend.npu_use_queue(False, True)
+    assert len(kernels_of(prof)) == launched
+    assert not [kernel for event in prof.events() if event["kind"] == "op" for kernel in event.kernels]
+    assert not prof.losses()
 
 
 def test_the_npu_can_be_recorded_alone():
@@ -130,11 +144,26 @@ def test_the_npu_can_be_recorded_alone():
     assert not [event for event in prof.events() if event["kind"] == "op"]
 
 
-def test_collectives_have_group_bytes_and_ranks():
+def collective_of(name, kernel, peer):
+    """A recorded collective on the device and its announcement."""
     with profile(record_shapes=True) as prof:
-        backend.npu_all_reduce(1000)
+        backend.npu_collective(name, kernel, 1000, peer)
     (collective,) = [event for event in prof.events() if event["kind"] == "collective"]
-    assert collective.name == "hcom_allReduce_"
-    assert collective.attributes["bytes"] == 4000 and collective.attributes["Process Group Name"] == "hccl_world_group"
     (announced,) = [event for event in prof.events() if event.name == "record_param_comms"]
-    assert announced.attributes["Group size"] == 8 and announced.attributes["In msg nelems"] == 1000
+    assert collective.name == kernel.decode()
+    assert [kernel.name for kernel in announced.kernels] == [collective.name]
+    return collective.attributes, announced.attributes
+
+
+def test_collectives_have_group_bytes_and_peers():
+    collective, announced = collective_of(b"allreduce", b"hcom_allReduce_", 0)
+    assert (collective["bytes"], collective["dtype"], collective["Process Group Name"]) == (4000, "Float", "hccl_world_group")
+    assert (announced["Collective name"], announced["In msg nelems"], announced["Group size"]) == ("allreduce", 1000, 8)
+    assert announced["Process Group Ranks"] == "[0, 1, 2, 3, 4, 5, 6, 7]"
+
+
+def test_sends_and_receives_have_their_peer():
+    _, sent = collective_of(b"send", b"hcom_send_", 5)
+    assert sent["Dst Rank"] == 5
+    _, received = collective_of(b"recv", b"hcom_receive_", 3)
+    assert received["Src Rank"] == 3

@@ -47,7 +47,7 @@ abi::Result Library::subscribe(abi::Subscriber* subscriber, abi::CallbackFunctio
 abi::Result Library::unsubscribe(abi::Subscriber subscriber) {
   std::lock_guard lock(mutex_);
   if (subscriber != &subscriber_handle || callback_ == nullptr) {
-    violations_ += "a client unsubscribed that was not subscribed\n";
+    add_violation("a client unsubscribed that was not subscribed");
     return abi::kInvalidParameter;
   }
   callback_ = nullptr;
@@ -137,11 +137,6 @@ void Library::write_call(std::uint32_t domain, std::uint32_t callback_id, std::i
   delivery.append(static_cast<std::uint64_t>(syscall(SYS_gettid)), record_bytes(record, version()));
 }
 
-const char* Library::keep(const std::string& text) {
-  std::lock_guard lock(mutex_);
-  return strings_.insert(text).first->c_str();
-}
-
 void Library::set_function_name(std::uint32_t domain, std::uint32_t callback_id, const std::string& name) {
   const char* kept = keep(name);
   std::lock_guard lock(mutex_);
@@ -171,20 +166,8 @@ const char* Library::function_name(std::uint32_t domain, std::uint32_t callback_
   return found == known.end() ? nullptr : found->second;
 }
 
-void Library::add_violation(const std::string& sentence) {
-  std::lock_guard lock(mutex_);
-  violations_ += sentence + "\n";
-}
-
-const char* Library::violations() {
-  return keep([this] {
-    std::lock_guard lock(mutex_);
-    return violations_;
-  }());
-}
-
 void Library::reset() {
-  calls.reset();
+  reset_base();
   delivery.reset();
   device.reset();
   graphs.reset();
@@ -200,7 +183,6 @@ void Library::reset() {
   enabled_kinds_.clear();
   disabled_functions_.clear();
   function_names_.clear();
-  violations_.clear();
 }
 
 }  // namespace cupti_double

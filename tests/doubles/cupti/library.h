@@ -9,22 +9,21 @@
 #include <string>
 #include <utility>
 
-#include "tests/doubles/calls.h"
 #include "tests/doubles/cupti/clock.h"
 #include "tests/doubles/cupti/delivery.h"
 #include "tests/doubles/cupti/device.h"
 #include "tests/doubles/cupti/graphs.h"
 #include "tests/doubles/cupti/records.h"
+#include "tests/doubles/library_base.h"
 
 namespace cupti_double {
 
 // What a client does that CUPTI does not allow.
 void report_violation(const std::string& sentence);
 
-class Library {
+class Library : public doubles::LibraryBase {
  public:
   Clock clock;
-  doubles::Calls calls;
   Delivery delivery;
   Device device;
   Graphs graphs;
@@ -54,13 +53,8 @@ class Library {
   // The record of a call made by this thread; times are CLOCK_MONOTONIC.
   void write_call(std::uint32_t domain, std::uint32_t callback_id, std::int64_t start, std::int64_t end, std::uint32_t correlation);
 
-  // Strings that live as long as the library.
-  const char* keep(const std::string& text);
   void set_function_name(std::uint32_t domain, std::uint32_t callback_id, const std::string& name);
   const char* function_name(std::uint32_t domain, std::uint32_t callback_id);  // null: unknown
-
-  void add_violation(const std::string& sentence);
-  const char* violations();
   void reset();
 
  private:
@@ -78,8 +72,6 @@ class Library {
   std::set<std::uint32_t> enabled_kinds_;
   std::set<Function> disabled_functions_;
   std::map<Function, const char*> function_names_;
-  std::set<std::string> strings_;
-  std::string violations_;
 };
 
 Library& library();

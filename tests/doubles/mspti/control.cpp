@@ -7,7 +7,21 @@ namespace {
 using mspti_double::library;
 namespace abi = mindtorch::sources::mspti;
 
+// Records of HCCL have no correlation.
+void write_transfer(const MsptiDoubleCollective& collective) {
+  const std::uint64_t start = library().feed.clock.now();
+  library().delivery.append(abi::HcclRecord{.kind = abi::kHccl,
+                                            .start = start,
+                                            .end = library().feed.clock.now(),
+                                            .device_id = library().feed.device_number(collective.device),
+                                            .stream_id = collective.stream,
+                                            .bandwidth = collective.bandwidth,
+                                            .name = library().keep(collective.name),
+                                            .communicator = library().keep(collective.group)});
+}
+
 void run_collective(const MsptiDoubleCollective* collective) {
+  if (library().is_enabled(abi::kHccl)) write_transfer(*collective);
   if (!library().is_enabled(abi::kCommunication)) return;
   const std::uint64_t start = library().feed.clock.now();
   const std::uint64_t id = library().feed.take_id();
@@ -55,11 +69,13 @@ constexpr MsptiDoubleControls kControls = {
     .number_devices_from = [](std::uint32_t first) { library().feed.number_devices_from(first); },
     .set_other_subscriber = [](bool is_there) { library().set_other_subscriber(is_there); },
     .hold_retired_buffers = [](bool hold) { library().delivery.hold_retired_buffers(hold); },
+    .hoard_buffers = [] { library().delivery.hoard_buffers(); },
     .run_collective = &run_collective,
     .allocate = &allocate,
     .replay_kernels = [](std::uint32_t times) { library().feed.replay_kernels(times); },
     .calls = [](const char* function) { return library().calls.count(function); },
     .lost_records = [] { return library().feed.lost(); },
+    .refused_buffers = [] { return library().delivery.refused(); },
     .buffers_held = [] { return library().delivery.buffers_held(); },
     .violations = [] { return library().violations(); },
 };

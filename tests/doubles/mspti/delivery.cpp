@@ -26,30 +26,33 @@ bool Delivery::is_registered() const {
   return completed_ != nullptr;
 }
 
+Delivery::Buffer Delivery::request() {
+  Buffer buffer;
+  std::size_t max_records = 0;
+  in_callback = true;
+  requested_(&buffer.bytes, &buffer.size, &max_records);
+  in_callback = false;
+  if (buffer.bytes == nullptr) {
+    if (refused_++ == 0) retire(buffer);
+    return {};
+  }
+  ++held_;
+  if (reinterpret_cast<std::uintptr_t>(buffer.bytes) % 8 != 0) report_violation("a buffer is not aligned to 8 bytes");
+  return buffer;
+}
+
 void Delivery::append(const void* record, std::size_t bytes) {
   std::lock_guard lock(mutex_);
   if (requested_ == nullptr) return;
-  if (current_.bytes == nullptr) {
-    std::size_t max_records = 0;
-    in_callback = true;
-    requested_(&current_.bytes, &current_.size, &max_records);
-    in_callback = false;
-    if (current_.bytes == nullptr) {
-      current_ = {};
-      if (refused_++ == 0) retire();
-      return;
-    }
-    ++held_;
-    if (reinterpret_cast<std::uintptr_t>(current_.bytes) % 8 != 0) report_violation("a buffer is not aligned to 8 bytes");
-  }
+  if (current_.bytes == nullptr) current_ = request();
+  if (current_.bytes == nullptr) return;
   std::memcpy(current_.bytes + current_.used, record, bytes);
   current_.used += bytes;
-  if (current_.used * 10 >= current_.size * 8) retire();
+  if (current_.used * 10 >= current_.size * 8) retire(std::exchange(current_, {}));
 }
 
 // Each buffer has a thread of its own for that, so that buffers may come back in any order.
-void Delivery::retire() {
-  const Buffer buffer = std::exchange(current_, {});
+void Delivery::retire(const Buffer& buffer) {
   std::lock_guard lock(retirement_mutex_);
   retirements_.emplace_back([this, buffer, completed = completed_] {
     {
@@ -84,6 +87,20 @@ void Delivery::hold_retired_buffers(bool hold) {
   released_.notify_all();
 }
 
+void Delivery::hoard_buffers() {
+  std::lock_guard lock(mutex_);
+  if (requested_ == nullptr) return;
+  for (Buffer buffer = request(); buffer.bytes != nullptr; buffer = request()) hoard_.push_back(buffer);
+}
+
+void Delivery::hand_back_hoard() {
+  std::lock_guard lock(mutex_);
+  for (const Buffer& buffer : std::exchange(hoard_, {})) {
+    hand_over(buffer, completed_);
+    --held_;
+  }
+}
+
 std::uint64_t Delivery::buffers_held() const {
   std::lock_guard lock(mutex_);
   return held_;
@@ -106,6 +123,7 @@ void Delivery::join_retirements() {
 void Delivery::reset() {
   hold_retired_buffers(false);
   join_retirements();
+  hand_back_hoard();
   flush();
   std::lock_guard lock(mutex_);
   requested_ = nullptr;

@@ -33,6 +33,9 @@ class Delivery {
   // Hands the current buffer over on the thread of the caller, while the lock is held.
   void flush();
   void hold_retired_buffers(bool hold);
+  // Requests buffers until the client refuses one, and keeps them. The record that the refused request was for is dropped.
+  void hoard_buffers();
+  void hand_back_hoard();
 
   std::uint64_t buffers_held() const;
   std::uint64_t refused() const;
@@ -46,14 +49,17 @@ class Delivery {
     std::size_t size = 0;
     std::size_t used = 0;
   };
+  // Null if the client refuses. The lock is held.
+  Buffer request();
   void hand_over(const Buffer& buffer, abi::BufferCompleted completed);
-  void retire();
+  void retire(const Buffer& buffer);
   void join_retirements();
 
   mutable std::mutex mutex_;
   abi::BufferRequested requested_ = nullptr;
   abi::BufferCompleted completed_ = nullptr;
   Buffer current_;
+  std::vector<Buffer> hoard_;
   std::uint64_t held_ = 0;
   std::uint64_t refused_ = 0;
 

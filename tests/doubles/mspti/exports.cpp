@@ -102,6 +102,10 @@ EXPORTED abi::Result msptiActivityPopExternalCorrelationId(std::uint32_t kind, s
   return abi::kSuccess;
 }
 
+#if MSPTI_DOUBLE_VERSION >= 261
+EXPORTED bool msptiActivityIsEnabled(std::uint32_t kind) { return library().is_enabled(kind); }
+#endif
+
 #if MSPTI_DOUBLE_VERSION >= 262
 DOUBLE_FUNCTION(msptiGetVersion, (std::uint32_t * version)) {
   RETURN_IF_TOLD_TO_FAIL();

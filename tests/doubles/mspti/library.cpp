@@ -16,8 +16,10 @@ bool believes_to_be_preloaded() {
   return preload != nullptr && std::strstr(preload, "libmspti.so") != nullptr;
 }
 
+// From 26.2 on, the runtime itself reports copies, memsets and allocations.
 bool needs_preload(std::uint32_t kind) {
-  return kind == abi::kHccl || kind == abi::kMemory || kind == abi::kMemset || kind == abi::kMemcpy;
+  const bool is_of_memory = kind == abi::kMemory || kind == abi::kMemset || kind == abi::kMemcpy;
+  return kind == abi::kHccl || (is_of_memory && MSPTI_DOUBLE_VERSION < 262);
 }
 
 }  // namespace
@@ -33,7 +35,8 @@ abi::Result Library::subscribe(abi::Subscriber* subscriber) {
   {
     std::lock_guard lock(mutex_);
     if (subscriber == nullptr) return abi::kInvalidParameter;
-    if (is_subscribed_ || has_other_subscriber_) return abi::kMultipleSubscribersNotSupported;
+    if (is_subscribed_ || has_other_subscriber_ || std::getenv("MSPTI_DOUBLE_OTHER_SUBSCRIBER") != nullptr)
+      return abi::kMultipleSubscribersNotSupported;
     is_subscribed_ = true;
     *subscriber = &subscriber_handle;
   }
@@ -45,13 +48,14 @@ abi::Result Library::unsubscribe(abi::Subscriber subscriber) {
   {
     std::lock_guard lock(mutex_);
     if (subscriber != &subscriber_handle || !is_subscribed_) {
-      violations_ += "a client unsubscribed that was not subscribed\n";
+      add_violation("a client unsubscribed that was not subscribed");
       return abi::kInvalidParameter;
     }
     is_subscribed_ = false;
     enabled_kinds_.clear();
   }
   feed.disconnect();
+  delivery.hand_back_hoard();
   return abi::kSuccess;
 }
 
@@ -75,7 +79,8 @@ abi::Result Library::enable(std::uint32_t kind) {
   if (MSPTI_DOUBLE_VERSION >= 260 && needs_preload(kind) && !believes_to_be_preloaded()) return abi::kWithoutPreload;
   {
     std::lock_guard lock(mutex_);
-    if (!is_subscribed_) violations_ += "a kind was enabled without a subscription\n";
+    if (!is_subscribed_) add_violation("a kind was enabled without a subscription");
+    if (!delivery.is_registered()) add_violation("a kind was enabled before callbacks were registered");
     // Before 26.0 the library notices devices only through its wrapper of aclrtSetDevice: it accepts the kind and records nothing.
     if (MSPTI_DOUBLE_VERSION >= 260 || believes_to_be_preloaded()) enabled_kinds_.insert(kind);
   }
@@ -93,34 +98,16 @@ abi::Result Library::disable(std::uint32_t kind) {
   return abi::kSuccess;
 }
 
-const char* Library::keep(const std::string& text) {
-  std::lock_guard lock(mutex_);
-  return strings_.insert(text).first->c_str();
-}
-
-void Library::add_violation(const std::string& sentence) {
-  std::lock_guard lock(mutex_);
-  violations_ += sentence + "\n";
-}
-
-const char* Library::violations() {
-  return keep([this] {
-    std::lock_guard lock(mutex_);
-    return violations_;
-  }());
-}
-
 void Library::reset() {
   // A source that has given up waiting leaves a call behind, which uses the device until it ends.
   for (int calls_left = synchronizing; calls_left != 0; calls_left = synchronizing) synchronizing.wait(calls_left);
-  calls.reset();
+  reset_base();
   feed.reset();
   delivery.reset();
   std::lock_guard lock(mutex_);
   is_subscribed_ = false;
   has_other_subscriber_ = false;
   enabled_kinds_.clear();
-  violations_.clear();
 }
 
 }  // namespace mspti_double

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "mindtorch/sources/mspti/mspti_abi.h"
-#include "tests/doubles/calls.h"
+#include "tests/doubles/library_base.h"
 #include "tests/doubles/mspti/delivery.h"
 #include "tests/doubles/mspti/feed.h"
 
@@ -19,9 +19,8 @@ namespace mspti_double {
 // What a client does that MSPTI does not allow.
 void report_violation(const std::string& sentence);
 
-class Library {
+class Library : public doubles::LibraryBase {
  public:
-  doubles::Calls calls;
   Delivery delivery;
   Feed feed;
   std::atomic<int> synchronizing = 0;  // calls of aclrtSynchronizeDevice under way; reset() waits for them
@@ -36,10 +35,6 @@ class Library {
   abi::Result enable(std::uint32_t kind);
   abi::Result disable(std::uint32_t kind);
 
-  // Strings that live as long as the library.
-  const char* keep(const std::string& text);
-  void add_violation(const std::string& sentence);
-  const char* violations();
   void reset();
 
  private:
@@ -47,8 +42,6 @@ class Library {
   bool is_subscribed_ = false;
   bool has_other_subscriber_ = false;
   std::set<std::uint32_t> enabled_kinds_;
-  std::set<std::string> strings_;
-  std::string violations_;
 };
 
 Library& library();

@@ -19,7 +19,8 @@ struct MsptiDoubleFaults {
   std::uint32_t device_lag = 2;            // records of kernels wait in the driver for so many flushes
 };
 
-// A collective operation that a device is said to have carried out, now.
+// A collective operation that a device is said to have carried out, now. It is recorded as COMMUNICATION or, if only that is enabled, as
+// HCCL, which knows less of it.
 struct MsptiDoubleCollective {
   const char* name = "hcom_allReduce_";
   const char* group = "group_0";
@@ -28,6 +29,7 @@ struct MsptiDoubleCollective {
   std::uint64_t count = 0;
   std::uint32_t device = 0;
   std::uint32_t stream = 1;
+  double bandwidth = 0;  // GB/s; only HCCL tells it
 };
 
 // An allocation or a release through AscendCL, by a call of this thread that is recorded if `with_call`.
@@ -52,9 +54,13 @@ struct MsptiDoubleControls {
   void (*synchronize_clocks)();
   // Adds to every number of a device in records: the machine's numbers differ from the program's.
   void (*number_devices_from)(std::uint32_t first);
+  // Another tool has subscribed. In programs that tests start, the variable MSPTI_DOUBLE_OTHER_SUBSCRIBER says so.
   void (*set_other_subscriber)(bool is_there);
   // Buffers that fill up retire on threads that wait until this is called with false.
   void (*hold_retired_buffers)(bool hold);
+  // Takes all buffers that the client gives, and hands them back, empty, when the client unsubscribes. The client refuses one buffer now
+  // and one for every record that follows.
+  void (*hoard_buffers)();
 
   void (*run_collective)(const MsptiDoubleCollective* collective);
   void (*allocate)(const MsptiDoubleAllocation* allocation);
@@ -63,6 +69,7 @@ struct MsptiDoubleControls {
 
   std::uint64_t (*calls)(const char* function);  // how often a function ("*": any) has been called
   std::uint64_t (*lost_records)();
+  std::uint64_t (*refused_buffers)();
   std::uint64_t (*buffers_held)();  // that the client has handed over and not got back
   // What the client did that MSPTI does not allow, one sentence per line; empty if nothing. Valid until the next call.
   const char* (*violations)();

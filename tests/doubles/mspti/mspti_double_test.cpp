@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -64,8 +65,20 @@ TEST_F(MsptiDoubleTest, KindsOfMemoryNeedThePreloadAndOlderVersionsDoNotKnowTheK
     EXPECT_EQ(enable(abi::kMemcpy), is_old ? abi::kSuccess : abi::kWithoutPreload);
     EXPECT_NE(std::string(controls->violations()), "") << "kinds were enabled without a subscription";
     controls->reset();
-    EXPECT_EQ(find<void()>("msptiGetTimestamp", version), nullptr);
   }
+}
+
+TEST_F(MsptiDoubleTest, VersionsDifferInWhatTheyExport) {
+  std::map<int, std::vector<std::string>> exports;
+  for (const int version : {85, 260, 261, 262}) {
+    for (const char* name : {"msptiSubscribe", "msptiActivityIsEnabled", "msptiGetVersion", "msptiGetTimestamp"}) {
+      if (find<void()>(name, version) != nullptr) exports[version].emplace_back(name);
+    }
+  }
+  EXPECT_EQ(exports[85], std::vector<std::string>{"msptiSubscribe"});
+  EXPECT_EQ(exports[260], exports[85]);
+  EXPECT_EQ(exports[261], (std::vector<std::string>{"msptiSubscribe", "msptiActivityIsEnabled"}));
+  EXPECT_EQ(exports[262], (std::vector<std::string>{"msptiSubscribe", "msptiActivityIsEnabled", "msptiGetVersion", "msptiGetTimestamp"}));
 }
 
 TEST_F(MsptiDoubleTest, ABufferRetiresWhenItIsFourFifthsFull) {

@@ -38,7 +38,7 @@ def test_an_unknown_source_of_the_npu_is_told(run_program):
 
 
 def test_without_the_preload_status_says_what_to_set(run_program, build_folder):
-    library = build_folder / "doubles" / "mspti_262" / "libmspti.so"
+    library = build_folder / "doubles" / "mspti_261" / "libmspti.so"
     environment = {"MINDTORCH_NPU": "reference", "MINDTORCH_MSPTI": str(library), "MINDTORCH_ASCENDCL": str(library)}
     text = "from mindtorch_v2.profiler import status; print(status())"
     printed = run_program(text, MINDTORCH_NPU_SOURCE="mspti", **environment)
