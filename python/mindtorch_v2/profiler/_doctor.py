@@ -197,7 +197,7 @@ def _check_torch(torch, device: str) -> str | None:
         if device != "cpu":
             getattr(torch, device).synchronize()
     row = next((row for row in prof.key_averages() if row.key == "aten::mm"), None)
-    if row is None or row.count != 10:
+    if row is None or row.count < 10:  # more if the device computes it through an op of the same name
         return f"10 products were computed, {row.count if row else 0} were recorded"
     if device != "cpu" and row.device_time_total <= 0:
         return "no kernel was recorded under the op. " + (_losses(prof) or "Nothing is reported as lost.")

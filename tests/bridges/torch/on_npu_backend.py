@@ -116,15 +116,24 @@ def test_memory_of_the_npu_comes_from_pytorchs_own_reports(tmp_path):
     assert {report["Device Id"] for report in of_npu} == {0}
 
 
-def test_ops_on_tensors_of_the_npu_are_of_the_npu():
-    on_cpu = torch.ones(4, 4)
-    on_npu = torch.ones(4, 4, device="npu")
-    with profile(record_shapes=True) as prof:
-        on_cpu.mm(on_cpu)
+def ops_in(nodes):
+    for node in nodes:
+        yield node
+        yield from ops_in(node.children)
+
+
+def test_the_npu_is_shown_wherever_torch_shows_a_device():
+    on_cpu, on_npu = torch.ones(4), torch.ones(4, 4, device="npu")
+    with profile(record_shapes=True, profile_memory=True) as prof:
         on_npu.relu()
-    devices = {event.name: event["device_type"] for event in prof.events() if event.name in ("aten::mm", "aten::relu")}
-    assert devices == {"aten::mm": "CPU", "aten::relu": "NPU"}
-    assert {event.use_device for event in prof.events() if event["kind"] == "op"} == {"npu"}
+        on_cpu.sum()
+    tree = prof.profiler.kineto_results.experimental_event_tree()
+    devices = {node.name: str(node.extra_fields.inputs[0].device) for node in ops_in(tree) if node.name in ("aten::relu", "aten::sum")}
+    assert devices == {"aten::relu": "npu:0", "aten::sum": "cpu"}
+    (kernel,) = kernels_of(prof)
+    assert (kernel.device_type.value, kernel.device_index, kernel.use_device) == (20, 0, "npu")  # PrivateUse1
+    row = next(row for row in prof.key_averages() if row.key == "aten::relu")
+    assert (row.use_device, row.device_time_total > 0) == ("npu", True)
 
 
 def test_with_a_queue_that_does_not_tell_ops_kernels_are_counted_and_belong_to_none():
