@@ -10,6 +10,7 @@
 #include <new>
 #include <system_error>
 
+#include "mindtorch/base/error_text.h"
 #include "mtprof/commands.h"
 #include "mtprof/python_commands.h"
 #include "mtprof/shown.h"
@@ -31,7 +32,7 @@ int run_command(const Run& run) {
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "mtprof: this machine has not enough memory for the answer\n");
   } catch (const std::exception& error) {
-    fmt::print(stderr, "mtprof: {}\n", shown(error.what()));
+    fmt::print(stderr, "mtprof: {}\n", shown(text_for_users(error)));
   }
   return kFailure;
 }

@@ -15,6 +15,7 @@
 #include "mindtorch/analyze/analysis.h"
 #include "mindtorch/analyze/ranks/summary_bytes.h"
 #include "mindtorch/base/error.h"
+#include "mindtorch/base/error_text.h"
 #include "mindtorch/base/file.h"
 #include "mindtorch/ingest/load_trace.h"
 #include "mindtorch/ingest/rank_identity.h"
@@ -76,7 +77,7 @@ Result try_summarize(const std::string& file, std::uint64_t max_memory) {
     if (file.ends_with(analyze::kSummarySuffix)) return {analyze::summaries_from_bytes(read_file(file)), ""};
     return {{summarize_file(file, max_memory)}, ""};
   } catch (const std::exception& error) {
-    return {{}, error.what()};
+    return {{}, text_for_users(error)};
   }
 }
 

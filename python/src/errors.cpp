@@ -1,27 +1,17 @@
 // C++ exceptions as Python's: each class of mindtorch/base/error.h says which one it is.
 #include <nanobind/stl/string.h>
 
-#include <string_view>
-
 #include "mindtorch/base/error.h"
+#include "mindtorch/base/error_text.h"
 #include "python/src/bindings.h"
 
 namespace mindtorch::python {
 
 namespace {
 
-// The text without the part and the function that C++ errors name first ("[record.prepare] "): a traceback of Python names the call.
-const char* text_of(const std::exception& error) {
-  const std::string_view text = error.what();
-  if (!text.starts_with('[')) return error.what();
-  const std::size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:", 1);
-  const bool names_function = end != text.npos && text.substr(end).starts_with("] ") && text.substr(0, end).find('.') != text.npos;
-  return error.what() + (names_function ? end + 2 : 0);
-}
-
 // An IoError is Python's OSError with errno and file name, so that its subclasses (FileNotFoundError, ...) are chosen by Python itself.
 void raise_os_error(const IoError& error) {
-  nb::object arguments = nb::make_tuple(error.code(), text_of(error), error.path());
+  nb::object arguments = nb::make_tuple(error.code(), text_for_users(error), error.path());
   PyErr_SetObject(PyExc_OSError, arguments.ptr());
 }
 
@@ -31,19 +21,19 @@ void translate(const std::exception_ptr& pending, void* argument_assertion) {
   } catch (const IoError& error) {
     raise_os_error(error);
   } catch (const ArgumentAssertion& error) {
-    PyErr_SetString(static_cast<PyObject*>(argument_assertion), text_of(error));
+    PyErr_SetString(static_cast<PyObject*>(argument_assertion), text_for_users(error));
   } catch (const InvalidArgument& error) {
-    PyErr_SetString(PyExc_ValueError, text_of(error));
+    PyErr_SetString(PyExc_ValueError, text_for_users(error));
   } catch (const OutOfRange& error) {
-    PyErr_SetString(PyExc_IndexError, text_of(error));
+    PyErr_SetString(PyExc_IndexError, text_for_users(error));
   } catch (const TypeMismatch& error) {
-    PyErr_SetString(PyExc_TypeError, text_of(error));
+    PyErr_SetString(PyExc_TypeError, text_for_users(error));
   } catch (const NoSuchAttribute& error) {
-    PyErr_SetString(PyExc_AttributeError, text_of(error));
+    PyErr_SetString(PyExc_AttributeError, text_for_users(error));
   } catch (const AssertionFailed& error) {
-    PyErr_SetString(PyExc_AssertionError, text_of(error));
+    PyErr_SetString(PyExc_AssertionError, text_for_users(error));
   } catch (const Error& error) {
-    PyErr_SetString(PyExc_RuntimeError, text_of(error));
+    PyErr_SetString(PyExc_RuntimeError, text_for_users(error));
   }
 }
 

@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 
 #include <cerrno>
+#include <stdexcept>
+#include <string>
+
+#include "mindtorch/base/error_text.h"
 
 namespace mindtorch {
 namespace {
@@ -51,6 +55,14 @@ TEST(Error, AnIoErrorHoldsActionPathCauseAndCode) {
     return;
   }
   FAIL() << "no IoError";
+}
+
+TEST(ErrorText, UsersDoNotReadWhereAnErrorComesFrom) {
+  const auto text = [](const char* what) { return std::string(text_for_users(std::runtime_error(what))); };
+  EXPECT_EQ(text("[record.prepare] a session is recording"), "a session is recording");
+  EXPECT_EQ(text("[1, 2] is not a size"), "[1, 2] is not a size");
+  EXPECT_EQ(text("[a.b]"), "[a.b]");
+  EXPECT_EQ(text(""), "");
 }
 
 TEST(Status, OkHasNoReason) {
