@@ -1,6 +1,7 @@
 // What users read of an error.
 #pragma once
 
+#include <cstddef>
 #include <exception>
 #include <string_view>
 
