@@ -36,6 +36,12 @@ TEST_F(FileBytesTest, AFileThatIsCutAfterwardsIsStillThere) {
   EXPECT_EQ(file.view(), content);
 }
 
+TEST_F(FileBytesTest, ALargeFileIsReadByThreadsInItsOrder) {
+  std::string content(std::size_t{70} << 20, '\0');
+  for (std::size_t at = 0; at < content.size(); at += 1000) content[at] = static_cast<char>(at / 1000 % 251 + 1);
+  EXPECT_TRUE(FileBytes("test", make_file(content), {}).view() == content);
+}
+
 // Files of the kernel say that they are longer than what one can read of them, as does a file that is cut while it is read.
 TEST_F(FileBytesTest, AFileThatEndsEarlierThanItsSizeIsReadUpToItsEnd) {
   const std::string path = "/sys/kernel/mm/transparent_hugepage/enabled";

@@ -8,24 +8,25 @@ namespace {
 
 constexpr std::string_view kSpace = " \t\r\n";
 
-// Where an event starts on a line of its own, at or after `from`: "},\n  {\n "ph"". npos if there is none nearby.
+// The last character before `at` that is not white space; npos if there is none.
+std::size_t before(std::string_view text, std::size_t at) {
+  return at == 0 ? std::string_view::npos : text.find_last_not_of(kSpace, at - 1);
+}
+
+// Where an event starts, behind another one, at or after `from`: "}, {"ph"". npos if there is none nearby.
 //
-// Each step goes on behind the white space that it has looked at. Going on at the next line instead would look at a run of empty lines once
-// for each of them.
+// The quotes of "ph" are not escaped, so in a valid text they cannot be inside of a string. White space is looked at only in front of a
+// match, and at most once for each match.
 std::size_t find_event(std::string_view text, std::size_t from) {
+  constexpr std::string_view kKey = "\"ph\"";
   constexpr std::size_t kReach = std::size_t{1} << 20;
   const std::string_view near = text.substr(0, std::min(text.size(), from + kReach));
-  for (std::size_t line = near.find('\n', from); line != std::string_view::npos;) {
-    const std::size_t brace = near.find_first_not_of(kSpace, line);
-    if (brace == std::string_view::npos) break;
-    const std::size_t space = line;
-    line = near.find('\n', brace);
-    if (near[brace] != '{') continue;
-    const std::size_t key = near.find_first_not_of(kSpace, brace + 1);
-    if (key == std::string_view::npos || near.substr(key, 4) != "\"ph\"") continue;
-    const std::size_t comma = near.find_last_not_of(kSpace, space);
-    if (comma == std::string_view::npos || comma == 0 || near[comma] != ',') continue;
-    const std::size_t end = near.find_last_not_of(kSpace, comma - 1);
+  for (std::size_t key = near.find(kKey, from); key != std::string_view::npos; key = near.find(kKey, key + 1)) {
+    const std::size_t brace = before(near, key);
+    if (brace == std::string_view::npos || brace < from || near[brace] != '{') continue;
+    const std::size_t comma = before(near, brace);
+    if (comma == std::string_view::npos || near[comma] != ',') continue;
+    const std::size_t end = before(near, comma);
     if (end != std::string_view::npos && near[end] == '}') return brace;
   }
   return std::string_view::npos;

@@ -14,8 +14,8 @@ struct TextPiece {
   std::string_view suffix;
 };
 
-// Cuts into pieces of about `size` bytes, between events that start on a line of their own, as torch and this library write them; one piece
-// if there is no such place. The cuts are guessed without parsing, so a piece may fail to parse because of a wrong cut. Takes time in
+// Cuts into pieces of about `size` bytes, between events that start with "ph", as torch and this library write them; one piece if there is
+// no such place. The cuts are guessed without parsing, so a piece may fail to parse because of a wrong cut. Takes time in
 // proportion to the text, whatever it holds.
 std::vector<TextPiece> cut_between_events(const TextPiece& whole, std::size_t size);
 

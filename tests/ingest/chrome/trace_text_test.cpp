@@ -55,11 +55,24 @@ TEST(TraceText, APieceCanBeCutAgain) {
   EXPECT_GT(events, 1000U);
 }
 
-TEST(TraceText, ATextWithoutLinesStaysInOnePiece) {
+TEST(TraceText, ATextWithoutLinesIsCutToo) {
+  for (const std::string separator : {",", ", "}) {
+    std::string text = "[";
+    for (int i = 0; i < 1000; ++i) text += R"({"ph":"X","name":"a","ts":1,"dur":1})" + separator;
+    text.resize(text.size() - separator.size());
+    text += "]";
+    const std::vector<TextPiece> pieces = cut_between_events({"", text, ""}, 1000);
+    EXPECT_GT(pieces.size(), 30U);
+    for (const TextPiece& piece : pieces) EXPECT_TRUE(is_json(whole(piece)));
+  }
+}
+
+TEST(TraceText, TextsThatLookLikeEventsAreNotCut) {
   std::string text = "[";
-  for (int i = 0; i < 1000; ++i) text += R"({"ph":"X","name":"a","ts":1,"dur":1},)";
+  for (int i = 0; i < 100; ++i) text += R"({"name":"}, {\"ph\":","ph":"X","args":{"list":["}, {", "ph"]}},)";
   text.back() = ']';
-  EXPECT_EQ(cut_between_events({"", text, ""}, 1000).size(), 1U);
+  EXPECT_TRUE(is_json(text));
+  EXPECT_EQ(cut_between_events({"", text, ""}, 100).size(), 1U);
 }
 
 TEST(TraceText, RunsOfEmptyLinesAreLookedAtOnce) {
