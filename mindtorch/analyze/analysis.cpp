@@ -42,14 +42,30 @@ Analysis::Analysis(std::shared_ptr<const trace::Recording> recording)
 
 Analysis::~Analysis() = default;
 
-const EventNames& Analysis::names() const { return names_.get(*recording_); }
-const EventTree& Analysis::tree() const { return tree_.get(*recording_, names()); }
-const LaunchLinks& Analysis::launches() const { return launches_.get(*recording_, tree()); }
-const MemoryUse& Analysis::memory_use() const { return memory_use_.get(*recording_, tree()); }
-const MemoryTotals& Analysis::memory_totals() const { return memory_totals_.get(*recording_); }
-const EventStacks& Analysis::stacks() const { return stacks_.get(*recording_, tree()); }
-const OpFlops& Analysis::flops() const { return flops_.get(*recording_); }
-const Events& Analysis::events() const { return events_.get(*this); }
+const EventNames& Analysis::names() const {
+  return names_.get([&] { return std::make_unique<const EventNames>(*recording_); });
+}
+const EventTree& Analysis::tree() const {
+  return tree_.get([&] { return std::make_unique<const EventTree>(*recording_, names()); });
+}
+const LaunchLinks& Analysis::launches() const {
+  return launches_.get([&] { return std::make_unique<const LaunchLinks>(*recording_, tree()); });
+}
+const MemoryUse& Analysis::memory_use() const {
+  return memory_use_.get([&] { return std::make_unique<const MemoryUse>(*recording_, tree()); });
+}
+const MemoryTotals& Analysis::memory_totals() const {
+  return memory_totals_.get([&] { return std::make_unique<const MemoryTotals>(*recording_); });
+}
+const EventStacks& Analysis::stacks() const {
+  return stacks_.get([&] { return std::make_unique<const EventStacks>(*recording_, tree()); });
+}
+const OpFlops& Analysis::flops() const {
+  return flops_.get([&] { return std::make_unique<const OpFlops>(*recording_); });
+}
+const Events& Analysis::events() const {
+  return events_.get([&] { return std::make_unique<const Events>(*this); });
+}
 
 std::string_view Analysis::overload_name(EventIndex event) const {
   if (!overload_key_) return {};

@@ -1,6 +1,7 @@
 // Analysis: everything derived from one recording. Each part is made when it is first asked for, once, and kept.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -45,15 +46,24 @@ class MINDTORCH_EXPORT Analysis {
   std::string_view overload_name(EventIndex event) const;
 
  private:
+  // Loops ask for a part once per event, so a part that is there costs one load. Only the first call makes what the part needs.
   template <class T>
-  struct Part {
-    std::once_flag once;
-    std::unique_ptr<const T> value;
-    template <class... Args>
-    const T& get(const Args&... args) {
-      std::call_once(once, [&] { value = std::make_unique<const T>(args...); });
-      return *value;
+  class Part {
+   public:
+    template <class Make>
+    const T& get(Make make) {
+      if (const T* known = made_.load(std::memory_order_acquire)) return *known;
+      std::call_once(once_, [&] {
+        value_ = make();
+        made_.store(value_.get(), std::memory_order_release);
+      });
+      return *value_;
     }
+
+   private:
+    std::once_flag once_;
+    std::unique_ptr<const T> value_;
+    std::atomic<const T*> made_ = nullptr;
   };
 
   std::shared_ptr<const trace::Recording> recording_;

@@ -2,6 +2,7 @@
 #include "mindtorch/analyze/report/report.h"
 
 #include <algorithm>
+#include <future>
 
 namespace mindtorch::analyze {
 namespace {
@@ -24,8 +25,16 @@ std::vector<StepPhases> thinned_out(const std::vector<StepPhases>& steps, std::s
 }  // namespace
 
 Report make_report(const Analysis& analysis, std::size_t most_steps) {
+  Report report;
+  // These need nothing of the rest.
+  std::future<void> beside = std::async(std::launch::async, [&] {
+    report.op_flame = op_flame(analysis);
+    report.stack_flame = stack_flame(analysis);
+    report.memory = memory_views(analysis);
+  });
   const Phases phases(analysis);
-  Report report{.has_steps = phases.has_steps(), .has_device_work = phases.has_device_work()};
+  report.has_steps = phases.has_steps();
+  report.has_device_work = phases.has_device_work();
   std::vector<std::int64_t> durations;
   for (const StepPhases& step : phases.steps()) durations.push_back(step.duration_ns);
   report.step_count = phases.has_steps() ? durations.size() : 0;
@@ -34,10 +43,8 @@ Report make_report(const Analysis& analysis, std::size_t most_steps) {
   report.slices = phases.slices();
   report.tables = work_tables(analysis, phases);
   report.findings = find_findings(analysis, phases, report.tables);
-  report.op_flame = op_flame(analysis);
-  report.stack_flame = stack_flame(analysis);
-  report.memory = memory_views(analysis);
   report.timelines = timeline_views(analysis, phases);
+  beside.get();
   return report;
 }
 
