@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "mindtorch/analyze/report/intervals.h"
+#include "mindtorch/analyze/intervals.h"
 
 namespace mindtorch::analyze {
 namespace {

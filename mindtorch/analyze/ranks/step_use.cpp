@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "mindtorch/analyze/report/intervals.h"
+#include "mindtorch/analyze/intervals.h"
 
 namespace mindtorch::analyze {
 namespace {

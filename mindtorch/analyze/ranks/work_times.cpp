@@ -6,7 +6,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "mindtorch/analyze/report/intervals.h"
+#include "mindtorch/analyze/intervals.h"
 
 namespace mindtorch::analyze {
 namespace {

@@ -134,6 +134,15 @@ std::vector<std::string> lines_of(const Analysis& analysis, const Phases& phases
   return largest_lines(analysis, times, limit);
 }
 
+std::vector<std::string> lines_of(const Analysis& analysis, const std::vector<EventIndex>& events, std::size_t limit) {
+  if (analysis.stacks().empty()) return {};
+  StackTimes times;
+  for (const EventIndex event : events) {
+    if (const auto stack = analysis.stacks().of(event)) times[*stack] += analysis.recording().events.duration_ns[event];
+  }
+  return largest_lines(analysis, times, limit);
+}
+
 std::vector<std::string> lines_launching(const Analysis& analysis, bool (*is_meant)(std::string_view kernel), std::size_t limit) {
   if (analysis.stacks().empty()) return {};
   const trace::Recording& recording = analysis.recording();

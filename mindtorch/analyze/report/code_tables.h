@@ -20,6 +20,9 @@ std::vector<OpRow> line_rows(const Analysis& analysis, std::size_t most_rows);
 std::vector<std::string> lines_of(const Analysis& analysis, const Phases& phases, HostPhase phase, std::string_view name,
                                   std::size_t limit);
 
+// The lines of these events, most time first; at most `limit`.
+std::vector<std::string> lines_of(const Analysis& analysis, const std::vector<EventIndex>& events, std::size_t limit);
+
 // The lines of the ops that launch the device work whose name is meant, most device time first; at most `limit`.
 std::vector<std::string> lines_launching(const Analysis& analysis, bool (*is_meant)(std::string_view kernel), std::size_t limit);
 

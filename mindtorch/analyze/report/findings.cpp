@@ -27,9 +27,10 @@ Rules::Rules(const Analysis& analysis, const Phases& phases, const WorkTables& t
 
 std::vector<Finding> Rules::finish() {
   // idle_device() is about idleness that no rule before it explains.
-  for (const auto rule : {&Rules::waiting_for_data, &Rules::synchronising_calls, &Rules::pageable_copies, &Rules::unfused_optimizer,
-                          &Rules::zeroed_gradients, &Rules::float32_matmuls, &Rules::tiny_kernels, &Rules::device_allocations,
-                          &Rules::uneven_steps, &Rules::time_between_steps, &Rules::python_between_ops, &Rules::idle_device}) {
+  for (const auto rule :
+       {&Rules::waiting_for_data, &Rules::synchronising_calls, &Rules::pageable_copies, &Rules::unfused_optimizer, &Rules::zeroed_gradients,
+        &Rules::unneeded_copies, &Rules::float32_matmuls, &Rules::tiny_kernels, &Rules::device_allocations, &Rules::uneven_steps,
+        &Rules::time_between_steps, &Rules::python_between_ops, &Rules::idle_device}) {
     if (auto finding = (this->*rule)()) findings_.push_back(std::move(*finding));
   }
   std::ranges::stable_sort(findings_, std::ranges::greater{}, &Finding::cost_ns);

@@ -5,7 +5,7 @@
 #include <limits>
 #include <optional>
 
-#include "mindtorch/analyze/report/intervals.h"
+#include "mindtorch/analyze/intervals.h"
 #include "mindtorch/analyze/steps.h"
 #include "mindtorch/base/text.h"
 

@@ -1,4 +1,5 @@
-// Rules: what the rules for findings share. findings.cpp has those about the host, device_rules.cpp those about devices.
+// Rules: what the rules for findings share. findings.cpp has those about the host, device_rules.cpp those about devices, copy_rules.cpp the
+// one about copies that are undone.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +29,7 @@ class Rules {
   std::optional<Finding> waiting_for_data() const;
   std::optional<Finding> unfused_optimizer() const;
   std::optional<Finding> zeroed_gradients() const;
+  std::optional<Finding> unneeded_copies() const;
   std::optional<Finding> uneven_steps() const;
   std::optional<Finding> time_between_steps() const;
   std::optional<Finding> python_between_ops() const;

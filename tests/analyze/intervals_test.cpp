@@ -1,5 +1,5 @@
 // Intervals: united, subtracted, measured.
-#include "mindtorch/analyze/report/intervals.h"
+#include "mindtorch/analyze/intervals.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,6 +37,7 @@ TEST(Intervals, CoverOnlyWhatLiesInsideTheAskedTime) {
   EXPECT_EQ(all.covered_ns(10, 20), 0);
   EXPECT_EQ(all.covered_ns(-5, 100), 20);
   EXPECT_EQ(all.covered_ns(50, 60), 0);
+  EXPECT_EQ(all.covered_ns(), 20);
 }
 
 }  // namespace

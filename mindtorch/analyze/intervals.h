@@ -19,6 +19,8 @@ class Intervals {
   Intervals without(const Intervals& other) const;
   // How much of [start, end) the set covers. O(log n + intervals inside).
   std::int64_t covered_ns(std::int64_t start, std::int64_t end) const;
+  // How much the whole set covers. O(n).
+  std::int64_t covered_ns() const;
 
   struct Interval {
     std::int64_t start;

@@ -1,5 +1,5 @@
 // Intervals: sweeps over sorted lists.
-#include "mindtorch/analyze/report/intervals.h"
+#include "mindtorch/analyze/intervals.h"
 
 #include <algorithm>
 
@@ -39,6 +39,12 @@ std::int64_t Intervals::covered_ns(std::int64_t start, std::int64_t end) const {
   auto at = std::ranges::upper_bound(all_, start, {}, &Interval::end);
   std::int64_t covered = 0;
   for (; at != all_.end() && at->start < end; ++at) covered += std::min(at->end, end) - std::max(at->start, start);
+  return covered;
+}
+
+std::int64_t Intervals::covered_ns() const {
+  std::int64_t covered = 0;
+  for (const Interval& interval : all_) covered += interval.end - interval.start;
   return covered;
 }
 
