@@ -302,6 +302,36 @@ def test_the_page_fits_a_small_window_and_paper(page, sample):
     assert len(opened.browser.print_page()) > 1000
 
 
+def test_a_frame_of_a_hundred_thousand_slices_draws_no_more_than_its_pixels(page, report, tmp_path):
+    trace = Trace()
+    begin = trace.now
+    for _ in range(40_000):
+        trace.op("aten::mm", 2, "gemm", 1.5)
+    trace.host("ProfilerStep#0", trace.now - begin, "user_annotation", at=begin)
+    opened = page(report(trace.save(tmp_path / "many.json")))
+    opened.go("#timeline")
+    assert opened.run("return DATA.timelines[0].starts.length") == 100_000
+    canvas = opened.one("canvas.timeline")
+    rows, width = opened.run("""
+      const rows = timelineLayout(DATA.timelines[0]).tracks.reduce((sum, track) => sum + track.rows, 0);
+      return [rows, document.querySelector("canvas.timeline").clientWidth];
+    """)
+    frame = """
+      const canvas = document.querySelector("canvas.timeline"), began = performance.now();
+      canvas.redraw();
+      return [Number(canvas.dataset.drawn), performance.now() - began];
+    """
+    frames = [opened.run(frame)]
+    for keys in ("w", "w", "d", "d", "www", "a", "w" * 20, "d", "ssss", "0"):
+        canvas.send_keys(keys)
+        frames.append(opened.run(frame))
+    opened.one("input[type=search]").send_keys("mm")  # matches are drawn over the others
+    frames.append(opened.run(frame))
+    assert all(0 < drawn <= 2 * (2 * width + 1) * rows for drawn, _ in frames)
+    assert min(drawn for drawn, _ in frames) < 1000, "zoomed in, few slices are in sight"
+    print(f"slices drawn: at most {max(drawn for drawn, _ in frames)}; a frame takes {max(ms for _, ms in frames):.1f} ms at most")
+
+
 @pytest.mark.slow
 def test_a_million_events_open_in_two_seconds(page, report, tmp_path):
     trace = Trace()

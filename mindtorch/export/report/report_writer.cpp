@@ -30,7 +30,7 @@ void write_report(const analyze::Analysis& analysis, const analyze::Report& repo
   out.append(report_json(analysis, report, shown, comparison));
   copy_until("/*{{script}}*/");
   for (const std::string_view file :
-       {"format.js", "charts.js", "tables.js", "details.js", "flame.js", "timeline.js", "compared.js", "report.js"})
+       {"format.js", "charts.js", "tables.js", "details.js", "flame.js", "timeline_drawing.js", "timeline.js", "compared.js", "report.js"})
     out.append(page_text(file));
   out.append(rest);
   out.commit();
