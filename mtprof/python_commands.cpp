@@ -1,4 +1,5 @@
 // mtprof run, query, doctor, trigger and live: hand over to Python, where they are written (python/mindtorch_v2/profiler/_run.py, ...).
+// So do the exports to Parquet, which pyarrow writes, and the way of mtprof ranks to Dask.
 #include "mtprof/python_commands.h"
 
 #include <fmt/format.h>
@@ -61,7 +62,8 @@ bool is_written_in_python(int argc, const char* const* argv) {
   const std::vector<std::string_view> arguments(argv + std::min(argc, 1), argv + argc);
   const std::string_view command = arguments.empty() ? "" : arguments.front();
   if (command == "run" || command == "query" || command == "doctor" || command == "trigger" || command == "live") return true;
-  // Only the way to Dask is.
+  // Only the way to Parquet is, and the way to Dask.
+  if (command == "export") return std::ranges::any_of(arguments, [](std::string_view text) { return text.ends_with(".parquet"); });
   return command == "ranks" && std::ranges::any_of(arguments, [](std::string_view text) { return text.starts_with("--scheduler"); });
 }
 

@@ -26,6 +26,8 @@ def main(argv: list[str] | None = None) -> int:
         return import_module(f"mindtorch_v2.profiler.{_IN_PYTHON[argv[0]]}").main(argv[1:])
     if argv[:1] == ["ranks"] and any(argument.split("=")[0] == "--scheduler" for argument in argv):
         return import_module("mindtorch_v2.fleet._command").main(argv[1:])
+    if argv[:1] == ["export"] and any(argument.endswith(".parquet") for argument in argv):
+        return import_module("mindtorch_v2.profiler._export_parquet").main(argv[1:])
     program = find_program()
     if program is None:
         print("mtprof: the native program is missing: this package was built without its tools (MINDTORCH_BUILD_TOOLS)", file=sys.stderr)
