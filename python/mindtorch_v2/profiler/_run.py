@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 
 from mindtorch_v2._mtprof import find_program
-from mindtorch_v2.profiler._run_process import ENVIRONMENT, Settings
+from mindtorch_v2.profiler._run_recorder import ENVIRONMENT, Settings
 from mindtorch_v2.profiler._run_summary import summary
 
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -52,15 +52,25 @@ def _number(text: str) -> int:
     return int(text)
 
 
+def _seconds(text: str) -> float:
+    if not re.fullmatch(r"\d*\.?\d+", text) or float(text) <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds such as 0.5")
+    return float(text)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="mtprof run",
         usage="mtprof run [options] (SCRIPT | -m MODULE | -- COMMAND) [arguments...]",
-        description="Profiles a PyTorch or mindtorch_v2 program without any change of its code. Steps end with the steps of its optimizer.",
+        description="Profiles a PyTorch or mindtorch_v2 program without any change of its code. Steps end with the steps of its optimizer; "
+        "in a program without one they are slices of time.",
         epilog="The program's output and exit status are its own; what mtprof says goes to standard error.",
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="the recording: .mtrec, .json or .json.gz; default: the program's name")
     parser.add_argument("--steps", type=_range, metavar="A:B", help="record only the steps A to B-1; the first step of a program is 0")
+    parser.add_argument(
+        "--slice", type=_seconds, default=1.0, metavar="S", help="seconds of a step, if the program has no optimizer; default: 1"
+    )
     parser.add_argument("--wait", type=_number, metavar="N", help="record nothing in the first N steps")
     parser.add_argument("--warmup", type=_number, metavar="N", help="then let the recorder run for N steps without keeping them")
     parser.add_argument("--active", type=_number, metavar="N", help="then record N steps")
@@ -125,6 +135,7 @@ def _settings(options: argparse.Namespace, folder: Path, suffix: str) -> Setting
         folder=str(folder),
         suffix=suffix,
         launcher=os.getpid(),
+        slice_s=options.slice,
         shapes=options.shapes or options.all,
         memory=options.memory or options.all,
         stack=options.stack or options.all,
@@ -173,7 +184,8 @@ def _collect(folder: Path, output: str, suffix: str) -> tuple[list[Path], list[s
         if path.exists():
             found.append((note, pid, path))
         elif note["waits_for_step"] is not None:
-            remarks.append(f"process {pid} made {note['steps']} steps, fewer than it takes to record step {note['waits_for_step']}")
+            hint = "" if note["steps"] else "; without an optimizer, a step is a slice of time (--slice)"
+            remarks.append(f"process {pid} made {note['steps']} steps, fewer than it takes to record step {note['waits_for_step']}{hint}")
     if any(note["steps"] or note.get("was_killed") for note, _, _ in found):  # launchers and workers have no steps
         found = [item for item in found if item[0]["steps"] or item[0].get("was_killed")]
     stem = output[: -len(suffix)]

@@ -28,7 +28,7 @@ def _ask(*arguments) -> dict:
 
 def _steps_line(info: dict) -> str:
     durations = [step["duration_ns"] for step in info["steps"]]
-    if len(durations) < 2 and not info["kinds"].get("step"):
+    if not durations or (len(durations) < 2 and not info["kinds"].get("step")):
         return f"no optimizer step: {time_text(info['duration_ns'])} were recorded; the report shows them in slices of time"
     line = f"{len(durations)} steps, median {time_text(statistics.median(durations))}"
     if len(durations) >= 4:

@@ -179,6 +179,7 @@ def test_a_program_that_records_nothing_is_told_so(run, tmp_path):
         (["--steps", "5:5"], "not a range of steps"),
         (["--max-memory", "much"], "not a size"),
         (["--wait", "3"], "need --active"),
+        (["--slice", "0"], "not a number of seconds"),
         (["-o", "x.html"], "must end in .mtrec"),
         (["-o", "no/such/folder.mtrec"], "there is no folder"),
         (["--", "no-such-command"], "cannot be started"),
@@ -214,3 +215,36 @@ def test_one_optimizer_of_several_counts_the_steps(run, info, tmp_path, bridged_
     )
     run(text)
     assert names(info(tmp_path / "train.mtrec")) == [1, 2, 3, 4, 5]
+
+
+# Computes until the recorder has written the slices that were asked for.
+WITHOUT_OPTIMIZER = """
+import glob, time
+import mindtorch_v2 as torch
+
+deadline = time.monotonic() + 120
+while not glob.glob("*.parts/[0-9]*.mtrec") or glob.glob("*.parts/*.partial.mtrec"):
+    torch.mm(torch.ones(64, 64), torch.ones(64, 64))
+    assert time.monotonic() < deadline
+"""
+
+
+def test_without_an_optimizer_the_chosen_steps_are_slices_of_time(run, info, tmp_path):
+    for steps in ("2:4", "0:2"):
+        done = run(WITHOUT_OPTIMIZER, "-o", "a.mtrec", "--steps", steps, "--slice", "0.05")
+        recorded = info(tmp_path / "a.mtrec")
+        assert recorded["kinds"]["op"] > 0 and recorded["metadata"]["mtprof_run"]["step_source"] == "slices"
+        assert "no optimizer step" in done.stderr
+        assert sorted(os.listdir(tmp_path)) == ["a.mtrec", "train.py"]
+
+
+def test_slices_give_way_to_the_steps_of_an_optimizer(run, info, tmp_path):
+    run(WITHOUT_OPTIMIZER + EMBEDDED, "-o", "a.mtrec", "--steps", "2:4", "--slice", "0.05")
+    recorded = info(tmp_path / "a.mtrec")
+    assert names(recorded) == [2, 3] and recorded["metadata"]["mtprof_run"]["step_source"] == "optimizer"
+
+
+def test_a_program_that_ends_before_the_chosen_slices_is_told_so(run, tmp_path):
+    done = run("import mindtorch_v2 as torch\ntorch.ones(3).sum()", "--steps", "1000:1001")
+    assert "a step is a slice of time (--slice)" in done.stderr
+    assert os.listdir(tmp_path) == ["train.py"]
