@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -82,6 +83,25 @@ def test_findings_are_printed_and_written_as_json(mtprof, trace, tmp_path):
     assert "The loop waits for data" in done.stdout
     (finding,) = json.loads((tmp_path / "findings.json").read_text())["findings"]
     assert finding["id"] == "waiting_for_data" and finding["cost_ns"] == 300_000 and finding["evidence"] and finding["remedy"]
+
+
+def test_a_trace_that_torch_recorded_on_a_gpu_has_its_kernels_idle_time_and_findings(mtprof, tmp_path):
+    trace = Path(__file__).parent / "data" / "torch_2.11_cuda.json.gz"
+    work = [
+        event for event in json.loads(gzip.decompress(trace.read_bytes()))["traceEvents"] if event.get("cat") in ("kernel", "gpu_memcpy")
+    ]
+    mtprof("report", trace, "-o", tmp_path / "r.html", "--json", tmp_path / "findings.json")
+    data = data_of(tmp_path / "r.html")
+    rows = data["kernels"]["rows"]
+    assert sum(row[3] for row in rows) == len(work)
+    assert sum(row[9] for row in rows) == pytest.approx(sum(event["dur"] for event in work) * 1000)
+    assert data["hasDevice"] and data["steps"]["numbers"] == [2, 3]
+    idle = data["phases"]["device"].index("idle")
+    for duration, device in zip(data["steps"]["durations"], data["steps"]["device"], strict=True):
+        assert sum(device) == duration and 0 < device[idle] < duration
+    (finding,) = json.loads((tmp_path / "findings.json").read_text())["findings"]
+    assert finding["id"] == "idle_device" and finding["cost_ns"] > 0
+    assert any(link >= 0 for view in data["timelines"] for link in view["links"]), "arrows from launches to kernels"
 
 
 def test_names_cannot_leave_the_data(mtprof, trace, tmp_path):
