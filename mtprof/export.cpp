@@ -91,9 +91,7 @@ void add_export(CLI::App& program, Run& run) {
   auto* memory = command->add_option("--memory-timeline", arguments->memory_timeline,
                                      "File for the memory timeline: .html, .json, .json.gz or .raw.json.gz");
   command->add_option("--device", arguments->device, "Device of the memory timeline: cpu, npu:0, cuda:0")->needs(memory);
-  command
-      ->add_option("--metric", arguments->metric,
-                   "Time in flame graphs and stacks: self_cpu_time_total, self_cuda_time_total, self_privateuse1_time_total")
+  command->add_option("--metric", arguments->metric, "Time in flame graphs and stacks: self_cpu_time_total or self_device_time_total")
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "Say what was written as JSON");
   command->add_flag("--fsync", arguments->fsync, "Wait until the files would survive a loss of power");

@@ -16,10 +16,13 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kMetrics = {"self_cpu_time_total", "self_cuda_time_total", "self_xpu_time_total",
                                                       "self_privateuse1_time_total"};
+// torch_npu's name, and the name that torch's tables use for any device.
+constexpr std::array<std::string_view, 2> kOtherNamesOfTheDevice = {"self_npu_time_total", "self_device_time_total"};
 
 enum class Metric { kCpu, kDevice };
 
 Metric parse_metric(std::string_view metric) {
+  if (std::ranges::find(kOtherNamesOfTheDevice, metric) != kOtherNamesOfTheDevice.end()) return Metric::kDevice;
   if (std::ranges::find(kMetrics, metric) == kMetrics.end()) {
     throw InvalidArgument(fmt::format("metric should be one of: ['{}']", fmt::join(kMetrics, "', '")));
   }

@@ -14,7 +14,7 @@
 namespace mindtorch::analyze {
 
 // torch's list: self_cpu_time_total, self_cuda_time_total, self_xpu_time_total, self_privateuse1_time_total; the last three mean the
-// device.
+// device. self_npu_time_total and self_device_time_total are accepted too.
 MINDTORCH_EXPORT std::span<const std::string_view> supported_stack_metrics();
 
 // The time of one recorded stack.

@@ -47,7 +47,8 @@ TEST(Stacks, DeviceMetricsWeighTheWorkThatWasLaunched) {
   maker.stack(maker.op("no kernel", 6000, 100), {{"main.py", 2, "main"}});
   const trace::Recording recording = maker.finish();
   const Analysis analysis(recording);
-  for (const char* metric : {"self_cuda_time_total", "self_xpu_time_total", "self_privateuse1_time_total"}) {
+  for (const char* metric :
+       {"self_cuda_time_total", "self_xpu_time_total", "self_privateuse1_time_total", "self_npu_time_total", "self_device_time_total"}) {
     EXPECT_EQ(collapsed_text(collapsed_stacks(analysis, metric)), "main.py:1:main 1\n");
   }
 }

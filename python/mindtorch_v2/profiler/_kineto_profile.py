@@ -17,6 +17,7 @@ from mindtorch_v2.profiler._garbage_collection import GarbageCollection
 from mindtorch_v2.profiler._hosts import activate_hosts
 from mindtorch_v2.profiler._parquet import write_parquet
 from mindtorch_v2.profiler._python_calls import PythonCalls
+from mindtorch_v2.profiler._thread_names import ThreadNames
 from mindtorch_v2.profiler._warnings import warn
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ class _KinetoProfile(_C.Profile):
         self._garbage_collection = GarbageCollection() if config and config.record_python_gc_info else None
         self.python_calls = bool(python_calls or (options["with_stack"] and config and config.verbose))
         self._python_calls = PythonCalls() if self.python_calls else None
+        self._thread_names = ThreadNames()
         self.activity_filters = {}
         if activities is not None:
             activities, self.activity_filters = _parse_activities(activities)
@@ -188,7 +190,7 @@ class _KinetoProfile(_C.Profile):
         """Called with "start" before the first event of a trace, "stop" after its last, "cleanup" when the `with` block ends."""
         if moment in ("start", "stop") and (info := self._get_distributed_info()) is not None:
             self.add_metadata_json("distributedInfo", json.dumps(info))
-        observers = [self._garbage_collection, self.execution_trace_observer, self._python_calls]
+        observers = [self._thread_names, self._garbage_collection, self.execution_trace_observer, self._python_calls]
         # What begins last ends first: calls that observers make are not the program's.
         for observer in observers if moment == "start" else reversed(observers):
             if observer is not None:

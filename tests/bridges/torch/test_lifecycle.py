@@ -90,6 +90,19 @@ def test_ours_inside_torchs_profiler_disturbs_neither(torch, profile, training):
     assert len(addmm) == 3 * len([e for e in ours.events() if e.name == "aten::addmm"])
 
 
+def test_torchs_own_code_is_told_that_a_profiler_runs_while_we_record(torch, profile):
+    assert not torch.autograd._profiler_enabled()
+    with profile() as p:
+        assert torch.autograd._profiler_enabled()
+        assert torch.autograd.profiler._is_profiler_enabled
+        p.toggle_collection_dynamic(False, p.activities)
+        assert torch.autograd._profiler_enabled()
+    assert not torch.autograd._profiler_enabled()
+    with pytest.raises(KeyError), profile():
+        raise KeyError
+    assert not torch.autograd._profiler_enabled()
+
+
 def test_nothing_is_left_in_torch_when_nothing_records(torch, profile):
     with profile(profile_memory=True, with_modules=True):
         kept = torch.ones(1000)

@@ -107,12 +107,12 @@ def test_stacks_can_be_weighed_by_device_time(tmp_path):
         torch.ones((64, 64), device="npu") + 1
         torch.npu.synchronize()
     written = []
-    for device in ("privateuse1", "cuda", "xpu"):
+    for device in ("privateuse1", "cuda", "xpu", "npu", "device"):
         prof.export_stacks(tmp_path / "stacks.txt", f"self_{device}_time_total")
         written.append((tmp_path / "stacks.txt").read_text())
     lines = written[0].splitlines()
     assert lines and all(int(line.rsplit(" ", 1)[1]) > 0 for line in lines)
-    assert written[0] == written[1] == written[2]
+    assert set(written) == {written[0]}
 
 
 def test_the_npu_can_be_recorded_alone():
