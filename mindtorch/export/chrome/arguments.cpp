@@ -66,6 +66,13 @@ std::size_t hash_of(std::span<const Attribute> row) {
   return hash;
 }
 
+// Keys that the writer uses for launches and work on a device only. Ops may have attributes of these names, such as the stream of a kernel
+// that a compiler made.
+bool is_key_of_device(std::string_view key) {
+  return key == std::string_view(argument::kDevice) || key == std::string_view(argument::kStream) ||
+         key == std::string_view(argument::kCorrelation);
+}
+
 bool has_device(EventKind kind) { return kind == EventKind::kOp || kind == EventKind::kBackward; }
 
 }  // namespace
@@ -77,9 +84,12 @@ EventArguments::EventArguments(const analyze::Analysis& analysis) : analysis_(an
     devices_known_ = !has_device(events.kind[i]) || (events.flags[i] & trace::kKnownDevice) != 0;
   }
   shadowed_.resize(recording.names.size());
+  shadowed_on_device_.resize(recording.names.size());
   latest_place_.resize(recording.attributes.values.empty() ? 0 : recording.names.size());
   for (const Attribute& attribute : recording.attributes.values) {
-    shadowed_[attribute.key] = trace::chrome_format::is_own_argument(recording.names[attribute.key]);
+    const std::string& key = recording.names[attribute.key];
+    shadowed_on_device_[attribute.key] = trace::chrome_format::is_own_argument(key);
+    shadowed_[attribute.key] = shadowed_on_device_[attribute.key] && !is_key_of_device(key);
   }
   stack_is_written_.resize(recording.stacks.size());
   frame_json_.reserve(recording.stacks.frames.size());
@@ -156,27 +166,30 @@ void EventArguments::append_attributes(std::string& out, EventIndex event) {
   const std::span<const Attribute> attributes = row(recording_.attributes, next_attribute_);
   if (const std::optional<double> bandwidth = analyze::copy_bandwidth(recording_, event, attributes))
     append_argument<argument::kMemoryBandwidth>(out, *bandwidth);
+  const bool is_of_device = trace::has_correlation(recording_.events.kind[event]);
   if (attributes.size() > kLongestKnownRow) {
-    append_row(out, next_attribute_);
+    append_row(out, next_attribute_, is_of_device);
     return;
   }
   RowText& known = row_texts_[hash_of(attributes) % row_texts_.size()];
-  if (!std::ranges::equal(known.row, attributes)) {
+  if (known.is_of_device != is_of_device || !std::ranges::equal(known.row, attributes)) {
     known.row = attributes;
+    known.is_of_device = is_of_device;
     known.text.clear();
-    append_row(known.text, next_attribute_);
+    append_row(known.text, next_attribute_, is_of_device);
   }
   out += known.text;
 }
 
-void EventArguments::append_row(std::string& out, std::size_t row) {
+void EventArguments::append_row(std::string& out, std::size_t row, bool is_of_device) {
+  const std::vector<bool>& shadowed = is_of_device ? shadowed_on_device_ : shadowed_;
   const std::vector<Attribute>& attributes = recording_.attributes.values;
   const std::size_t begin = recording_.attributes.offsets[row], end = recording_.attributes.offsets[row + 1];
   // A key that is there several times has the value that was set last.
   for (std::size_t at = begin; at < end; ++at) latest_place_[attributes[at].key] = at;
   for (std::size_t at = begin; at < end; ++at) {
     const trace::NameId key = attributes[at].key;
-    if (latest_place_[key] != at || shadowed_[key]) continue;
+    if (latest_place_[key] != at || shadowed[key]) continue;
     out += ",\"";
     append_json_escaped(out, recording_.names[key]);
     out += "\":";

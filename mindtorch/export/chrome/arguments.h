@@ -31,7 +31,7 @@ class EventArguments {
   void append_inputs(std::string& out, trace::EventIndex event);
   void append_stack(std::string& out, trace::EventIndex event);
   void append_attributes(std::string& out, trace::EventIndex event);
-  void append_row(std::string& out, std::size_t row);
+  void append_row(std::string& out, std::size_t row, bool is_of_device);
   void append_memory(std::string& out, trace::EventIndex event) const;
   void append_flags(std::string& out, trace::EventIndex event) const;
 
@@ -39,12 +39,14 @@ class EventArguments {
   const trace::Recording& recording_;
   bool devices_known_ = true;
   std::vector<bool> shadowed_;             // by NameId: attribute keys the writer has its own value for
+  std::vector<bool> shadowed_on_device_;   // by NameId: those of launches and of work on a device
   std::vector<std::size_t> latest_place_;  // by NameId: where the key was last seen among all attributes
   std::vector<std::string> frame_json_;    // each frame as a JSON string
   std::vector<bool> stack_is_written_;
   // The text of rows that were written lately, by hash: the kernels of a program have few distinct rows.
   struct RowText {
     std::span<const trace::Attribute> row;
+    bool is_of_device = false;
     std::string text;
   };
   std::vector<RowText> row_texts_ = std::vector<RowText>(1024);

@@ -1,9 +1,10 @@
 """_RecordFunctionFast: scopes of generated code."""
 
 import gc
+import json
 
 import pytest
-from mindtorch_v2.profiler import _RecordFunctionFast
+from mindtorch_v2.profiler import _RecordFunctionFast, profile
 
 
 class Tensor:
@@ -30,6 +31,16 @@ def test_its_inputs_have_shapes(record):
     with record(record_shapes=True) as recorded, _RecordFunctionFast("op", [Tensor(2, 3), 1], {"stream": 0, "big": 1 << 80, "flag": True}):
         pass
     assert recorded.events[0]["input_shapes"] == [[2, 3], []]
+
+
+def test_keyword_values_are_in_a_trace_also_if_device_work_has_arguments_of_the_name(tmp_path):
+    values = {"stream": 3, "device": "npu", "correlation": 7, "grid": "(1, 2)"}
+    with profile(record_shapes=True) as prof, _RecordFunctionFast("op", [Tensor(2, 3)], values):
+        pass
+    path = tmp_path / "trace.json"
+    prof.export_chrome_trace(str(path))
+    op = next(event["args"] for event in json.loads(path.read_text())["traceEvents"] if event["name"] == "op")
+    assert {key: op.get(key) for key in values} == values
 
 
 def test_an_exception_closes_it(record):
