@@ -82,6 +82,10 @@ class MINDTORCH_EXPORT Profile {
   void start_trace();
   void stop_trace();
 
+  // Takes the running trace of another profile as it is now for the last cycle of this one, which must not be running. The other profile
+  // goes on, and may be stepped by another thread meanwhile. Throws Error if it is not recording, or if it writes its events to a file.
+  void keep_snapshot_of(const Profile& running);
+
   // Switches activities of the running trace off and on. Those that are not recorded anyway, and calls outside a trace, have no effect; the
   // next cycle starts with all activities on.
   void toggle_collection_dynamic(bool enable, const std::vector<Activity>& activities);
@@ -183,6 +187,8 @@ class MINDTORCH_EXPORT Profile {
 
   void prepare();
   void start_prepared();
+  // Adds what the recorder does not know: the id, the job, the options.
+  void describe(trace::Recording& recording) const;
   // Ends the running trace; true if its recording was kept.
   bool finish(Keep keep, FirstFailure& failure);
   // Ends and drops a trace that is prepared or running.

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
 #include <utility>
 
+#include "mindtorch/analyze/steps.h"
 #include "mindtorch/base/error.h"
 #include "mindtorch/base/text.h"
 #include "mindtorch/profiler/busy.h"
@@ -91,6 +93,35 @@ void Profile::start_prepared() {
   failure.rethrow_if_any();
 }
 
+void Profile::describe(trace::Recording& recording) const {
+  if (!options_.activity_filters.empty()) trace::keep_kinds(recording, wanted_kinds_);
+  recording.metadata.merge(job_metadata());
+  recording.trace_id = *trace_id_;
+  recording.options.flops = options_.with_flops;
+  recording.options.activities.clear();
+  for (const Activity activity : activities_) recording.options.activities.push_back(*device_type_of(activity));
+}
+
+void Profile::keep_snapshot_of(const Profile& running) {
+  const Busy busy(busy_, "profiler.keep_snapshot_of");
+  if (phase_ != Phase::kIdle) throw_error("profiler.keep_snapshot_of", "this profile records itself: call stop() first");
+  if (running.phase_ != Phase::kRunning) throw_error("profiler.keep_snapshot_of", "the other profile is not recording");
+  std::string id = options_.custom_trace_id_callback ? options_.custom_trace_id_callback() : random_trace_id();
+  Overhead overhead = running.overhead_;
+  const std::int64_t before = now_ns();
+  overhead.window_ns = before - overhead.window_start_ns;
+  overhead.bytes = running.recorder_->bytes_in_use();
+  trace::Recording recording = running.recorder_->snapshot();
+  overhead.stop_ns = now_ns() - before;
+  overhead.events = recording.events.size();
+  overhead_ = overhead;
+  trace_id_ = std::move(id);
+  describe(recording);
+  if (running.record_steps_ && !recording.steps.empty())
+    recording.metadata[std::string(analyze::kOpenStepKey)] = std::to_string(recording.steps.back().step);
+  results_.keep(std::move(recording));
+}
+
 bool Profile::finish(Keep keep, FirstFailure& failure) {
   bool kept = false;
   if (options_.execution_trace_observer) failure.attempt([&] { options_.execution_trace_observer->stop(); });
@@ -103,12 +134,7 @@ bool Profile::finish(Keep keep, FirstFailure& failure) {
     overhead_.stop_ns = now_ns() - before;
     overhead_.events = recording.events.size();
     if (keep == Keep::kNo) return;
-    if (!options_.activity_filters.empty()) trace::keep_kinds(recording, wanted_kinds_);
-    recording.metadata.merge(job_metadata());
-    recording.trace_id = *trace_id_;
-    recording.options.flops = options_.with_flops;
-    recording.options.activities.clear();
-    for (const Activity activity : activities_) recording.options.activities.push_back(*device_type_of(activity));
+    describe(recording);
     const record::Budget& budget = options_.experimental_config.budget;
     if (budget.policy == record::Budget::Policy::kSpill)
       results_.keep_spilled(std::move(recording), budget.spill_path);

@@ -1,10 +1,13 @@
 // SessionRecorder: options to session options, activities to sources.
 #include "mindtorch/profiler/session_recorder.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <utility>
 
+#include "mindtorch/base/error.h"
 #include "mindtorch/profiler/status.h"
 #include "mindtorch/sources/sources.h"
 
@@ -25,7 +28,8 @@ SessionRecorder::SessionRecorder(const ProfileOptions& options, std::vector<Acti
                           .stop_deadline = options.experimental_config.device_stop_deadline},
                .clock = options.clock},
       activities_(std::move(activities)),
-      sources_(std::move(sources)) {}
+      sources_(std::move(sources)),
+      pid_(::getpid()) {}
 
 void SessionRecorder::prepare() {
   problems_.clear();
@@ -53,18 +57,31 @@ record::ActivitySource* SessionRecorder::usable_source(Activity activity) {
 
 void SessionRecorder::start() { session_->start(); }
 
+std::unique_lock<std::mutex> SessionRecorder::wait_for_snapshot() {
+  return ::getpid() == pid_ ? std::unique_lock(snapshot_mutex_) : std::unique_lock<std::mutex>();
+}
+
+trace::Recording SessionRecorder::snapshot() {
+  const auto lock = wait_for_snapshot();
+  if (!session_) throw_error("record.snapshot", "the session was stopped");
+  return session_->snapshot();
+}
+
 trace::Recording SessionRecorder::stop() {
+  const auto lock = wait_for_snapshot();
   close_step_scope();
   const std::unique_ptr<record::Session> session = std::move(session_);
   return session->stop();
 }
 
 void SessionRecorder::discard() noexcept {
+  const auto lock = wait_for_snapshot();
   close_step_scope();
   session_.reset();
 }
 
 void SessionRecorder::toggle(Activity activity, bool on) {
+  const auto lock = wait_for_snapshot();
   if (activity == Activity::kCpu)
     session_->toggle_events(on);
   else

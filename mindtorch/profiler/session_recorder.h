@@ -1,7 +1,10 @@
 // SessionRecorder: a Recorder over record::Session, one session per trace.
 #pragma once
 
+#include <sys/types.h>
+
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -20,6 +23,7 @@ class SessionRecorder : public Recorder {
   void prepare() override;
   void start() override;
   trace::Recording stop() override;
+  trace::Recording snapshot() override;
   void discard() noexcept override;
   void toggle(Activity activity, bool on) override;
   void mark_step(std::int64_t step) override;
@@ -31,12 +35,16 @@ class SessionRecorder : public Recorder {
  private:
   // The first source that can record the device of `activity`. Otherwise null, and problems_ has the reason.
   record::ActivitySource* usable_source(Activity activity);
+  // Waits for a snapshot. In a forked child, the thread that took it does not exist: there it locks nothing.
+  std::unique_lock<std::mutex> wait_for_snapshot();
 
   record::SessionOptions options_;
   std::vector<Activity> activities_;
   std::vector<record::ActivitySource*> sources_;
   std::vector<std::string> problems_;
   std::unique_ptr<record::Session> session_;
+  std::mutex snapshot_mutex_;  // held while a snapshot is taken
+  const pid_t pid_;
   record::NamedScope step_scope_;
 };
 

@@ -99,36 +99,40 @@ void add_log_losses(const SealedLog& log, trace::Recording& out) {
            "shapes, stacks, attributes or memory reports that did not fit", out);
 }
 
-void add_clock_and_steps(const SessionCore& core, TickMapping& mapping, std::uint64_t stop_ticks, trace::Recording& out) {
+void add_clock_and_steps(const Ingredients& from, TickMapping& mapping, trace::Recording& out) {
+  const SessionCore& core = from.core;
   const std::vector<ClockSample> samples = core.clock_samples();
   out.clock.base_unix_ns = samples.front().unix_ns;
   // keep_last: what is older than the window was not kept.
-  out.clock.start_ns = core.window_start() == 0 ? 0 : mapping.to_ns(core.window_start());
-  out.clock.end_ns = mapping.to_ns(stop_ticks);
+  out.clock.start_ns = from.window_start == 0 ? 0 : mapping.to_ns(from.window_start);
+  out.clock.end_ns = mapping.to_ns(from.stop_ticks);
   out.clock.domains.push_back({std::string(core.clock.name()), 1e9 / mapping.ns_per_tick(), mapping.error_bound_ns(), samples.size()});
   // keep_last: steps before the window have lost their events, so their marks would show empty steps.
   for (const TickStep& step : core.steps())
-    if (step.ticks >= core.window_start()) out.steps.push_back({mapping.to_ns(step.ticks), step.step});
+    if (step.ticks >= from.window_start && step.ticks <= from.stop_ticks) out.steps.push_back({mapping.to_ns(step.ticks), step.step});
   add_loss(trace::LossReason::kThreadExit, core.refused_at_thread_exit, "",
            "recorded by thread-local destructors, after the thread's log was closed", out);
+  add_loss(trace::LossReason::kOverwritten, core.overwritten_of_ended_threads, "threads that have ended",
+           "older than what was asked to be kept", out);
+  add_loss(trace::LossReason::kSideData, core.side_overwritten_of_ended_threads, "threads that have ended",
+           "memory reports that are older than what was asked to be kept", out);
 }
 
 trace::Recording assemble(const Ingredients& from, trace::Recording about) {
   trace::Recording out = std::move(about);
   IdMaps ids(out.names, out.stacks, from.stacks);
   TickMapping mapping = map_session_clock(from.core.clock_samples(), from.core.clock);
-  add_clock_and_steps(from.core, mapping, from.stop_ticks, out);
+  add_clock_and_steps(from, mapping, out);
   // An upper bound: keep_last leaves out slots that are older than the window. Growing the columns would copy them several times.
   out.events.reserve(slot_count(from.logs));
   bool in_order = true;
-  const ReadOptions options{from.core.window_start(), from.stop_ticks};
+  const ReadOptions options{from.window_start, from.stop_ticks};
   for (const SealedLog& log : from.logs)
     if (took_part(log)) in_order &= read_log(log, mapping, options, ids, out);
   if (!from.batches.empty() || !in_order) {
     std::vector<trace::TrackId> tracks = trace::track_column(out);
     // Device records come after all host events, on tracks of their own or on those of the threads that launched them.
-    for (const SourceBatch& each : from.batches)
-      add_device_batch(each.batch, each.source, mapping, from.core.window_start(), ids, out, tracks);
+    for (const SourceBatch& each : from.batches) add_device_batch(each.batch, each.source, mapping, from.window_start, ids, out, tracks);
     trace::order_events(out, tracks);
   }
   // It looks for the scope around each launch, so it needs the events in order.

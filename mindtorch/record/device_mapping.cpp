@@ -160,6 +160,17 @@ class BatchIds {
   std::vector<trace::Attribute> row_;
 };
 
+// A source that was asked several times has the same clocks each time.
+void add_domain(const trace::ClockDomain& domain, std::vector<trace::ClockDomain>& domains) {
+  const auto known = std::ranges::find(domains, domain.name, &trace::ClockDomain::name);
+  if (known == domains.end()) {
+    domains.push_back(domain);
+    return;
+  }
+  known->error_bound_ns = std::max(known->error_bound_ns, domain.error_bound_ns);
+  known->samples += domain.samples;
+}
+
 }  // namespace
 
 TickMapping map_source_clock(const SourceClock& clock, TickMapping& session) {
@@ -204,10 +215,13 @@ void add_source_facts(const DeviceBatch& batch, std::string_view source_name, Ti
   for (const SourceClock& clock : batch.clocks) {
     if (clock.is_session_clock) continue;
     const TickMapping mapping = map_source_clock(clock, session);
-    out.clock.domains.push_back({clock.name, 1e9 / mapping.ns_per_tick(), mapping.error_bound_ns(), clock.samples.size()});
+    add_domain({clock.name, 1e9 / mapping.ns_per_tick(), mapping.error_bound_ns(), clock.samples.size()}, out.clock.domains);
   }
   for (const auto& [key, json] : batch.metadata) out.metadata[key] = json;
-  out.devices.insert(out.devices.end(), batch.devices.begin(), batch.devices.end());
+  for (const trace::DeviceProperties& device : batch.devices) {
+    std::erase_if(out.devices, [&](const trace::DeviceProperties& known) { return known.device == device.device; });
+    out.devices.push_back(device);
+  }
   const auto add = [&](trace::LossReason reason, std::uint64_t count, std::string detail) {
     if (count > 0) out.losses.push_back({reason, count, std::string(source_name), std::move(detail)});
   };

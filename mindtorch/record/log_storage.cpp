@@ -12,10 +12,11 @@ void note_fill(Log& log) noexcept {
   // A log that has left its last segment, or never had one, has no cursor to compare with.
   if (cold.segments.empty() || log.hot.segment_begin != cold.segments.back().slots) return;
   Segment& current = cold.segments.back();
-  current.used = static_cast<std::uint32_t>(log.hot.next.load(std::memory_order_acquire) - current.slots);
-  current.loose_entries = cold.loose_entries.load(std::memory_order_relaxed);
+  // Side entries first: the slot that an entry belongs to was published before the entry, so it is among the slots that are seen.
   if (!current.side.empty())
     current.side.back().used = static_cast<std::uint32_t>(log.hot.side_next.load(std::memory_order_acquire) - current.side.back().words);
+  current.used = static_cast<std::uint32_t>(log.hot.next.load(std::memory_order_acquire) - current.slots);
+  current.loose_entries = cold.loose_entries.load(std::memory_order_relaxed);
 }
 
 void append_closed(ThreadLog& hot, const Slot& event) noexcept {

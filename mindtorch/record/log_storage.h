@@ -88,7 +88,7 @@ void append_closed(ThreadLog& hot, const Slot& event) noexcept;
 // Detaches the log from its segment, so that the next event or side entry takes the slow path. Called on the log's own thread.
 void leave_segment(ThreadLog& hot) noexcept;
 
-// The data that stop() takes from a log.
+// The data that stop() takes from a log, or that snapshot() reads while the log goes on.
 struct SealedLog {
   ThreadIdentity thread;
   std::vector<Segment> segments;  // oldest first, pinned ones included

@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 
 #include "mindtorch/base/error.h"
 #include "mindtorch/record/foreign_lock.h"
 #include "mindtorch/record/name_table.h"
+#include "mindtorch/record/segments.h"
 #include "mindtorch/record/session_core.h"
 
 namespace mindtorch::record {
@@ -79,6 +79,7 @@ bool Registry::attach(Log& log, std::uint64_t state) {
   const ForeignLockRegion may_wait;
   const auto lock = lock_patiently(mutex_);
   if (open_ == nullptr || open_->generation != generation_of(state)) return false;
+  forget_ended_threads(*open_);
   LogStorage& cold = log.cold;
   std::lock_guard log_lock(cold.mutex);
   cold.session = open_;
@@ -122,19 +123,25 @@ void keep_blocks_in_reach(LogStorage& cold) {
   }
 }
 
+// What a log has recorded so far.
+SealedLog contents_of(Log& log) {
+  LogStorage& cold = log.cold;
+  note_fill(log);
+  if (!cold.dead) cold.thread.name = thread_name_now(cold.thread);
+  SealedLog out{cold.thread, {}, cold.refused, cold.side_refused, cold.overwritten, cold.side_overwritten};
+  out.segments.assign(cold.pinned.begin(), cold.pinned.end());
+  out.segments.insert(out.segments.end(), cold.segments.begin(), cold.segments.end());
+  std::sort(out.segments.begin(), out.segments.end(), [](const Segment& a, const Segment& b) { return a.first_ordinal < b.first_ordinal; });
+  return out;
+}
+
 // Takes what a log recorded; the log is out of the session afterwards.
 SealedLog seal(Log& log) {
   LogStorage& cold = log.cold;
   cold.session = nullptr;
   note_fill(log);
-  if (!cold.dead) {
-    cold.thread.name = thread_name_now(cold.thread);
-    keep_blocks_in_reach(cold);
-  }
-  SealedLog out{cold.thread, {}, cold.refused, cold.side_refused, cold.overwritten, cold.side_overwritten};
-  std::move(cold.pinned.begin(), cold.pinned.end(), std::back_inserter(out.segments));
-  std::move(cold.segments.begin(), cold.segments.end(), std::back_inserter(out.segments));
-  std::sort(out.segments.begin(), out.segments.end(), [](const Segment& a, const Segment& b) { return a.first_ordinal < b.first_ordinal; });
+  if (!cold.dead) keep_blocks_in_reach(cold);
+  SealedLog out = contents_of(log);
   cold.pinned.clear();
   cold.segments.clear();
   return out;
@@ -152,6 +159,34 @@ std::vector<SealedLog> Registry::close(SessionCore* session) {
   }
   std::erase_if(logs_, [](const auto& log) { return log->cold.dead; });
   return sealed;
+}
+
+std::vector<SealedLog> Registry::look(SessionCore* session) {
+  std::lock_guard lock(mutex_);
+  std::vector<SealedLog> seen;
+  for (auto& log : logs_) {
+    std::lock_guard log_lock(log->cold.mutex);
+    if (log->cold.session != session) continue;
+    seen.push_back(contents_of(*log));
+    for (const Segment& segment : seen.back().segments) {
+      session->held.hold(segment.slots);
+      for (const SideChunk& chunk : segment.side) session->held.hold(chunk.words);
+    }
+  }
+  return seen;
+}
+
+// keep_last: a thread drops what is too old when it needs room, which a thread that has ended never does again.
+void Registry::forget_ended_threads(SessionCore& session) {
+  if (session.budget.policy != Budget::Policy::kKeepLast) return;
+  std::erase_if(logs_, [&](const auto& log) {
+    LogStorage& cold = log->cold;
+    std::lock_guard log_lock(cold.mutex);
+    if (!cold.dead || cold.session != &session || !drop_ended(session, *log)) return false;
+    session.overwritten_of_ended_threads.fetch_add(cold.overwritten, std::memory_order_relaxed);
+    session.side_overwritten_of_ended_threads.fetch_add(cold.side_overwritten, std::memory_order_relaxed);
+    return true;
+  });
 }
 
 void Registry::thread_exits(Log* log) noexcept {

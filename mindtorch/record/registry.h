@@ -24,6 +24,8 @@ class Registry {
   void open(SessionCore* session);
   // Lets no more logs attach. Seals and returns every log that took part.
   std::vector<SealedLog> close(SessionCore* session);
+  // Returns what every log of the session has recorded so far, and holds its blocks (SessionCore::held). The logs go on recording.
+  std::vector<SealedLog> look(SessionCore* session);
   void unclaim(SessionCore* session);
 
   // Returns a generation number that no session has had.
@@ -47,6 +49,7 @@ class Registry {
   void lock_all();
   void unlock_all();
   void become_idle_in_child();
+  void forget_ended_threads(SessionCore& session);
 
   std::mutex mutex_;
   std::vector<std::unique_ptr<Log>> logs_;

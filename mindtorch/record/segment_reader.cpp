@@ -30,7 +30,7 @@ ColumnPointers pointers_to(trace::EventColumns& columns) {
 bool fill_row(const Slot& slot, trace::EventIndex row, TickMapping& mapping, const ReadOptions& options, IdMaps& ids,
               const ColumnPointers& columns) {
   std::uint64_t end = end_of(slot);
-  const bool open = end == 0;
+  const bool open = end == 0 || (options.end_of_open != 0 && end > options.end_of_open);
   if (open) end = options.end_of_open;
   const std::int64_t start_ns = mapping.to_ns(slot.start);
   const std::int64_t end_ns = end > slot.start ? mapping.to_ns(end) : start_ns;

@@ -69,7 +69,9 @@ void for_each_side_entry(const Segment& segment, Visit visit) {
 
 struct ReadOptions {
   std::uint64_t window_start = 0;  // what started earlier is left out and counted
-  std::uint64_t end_of_open = 0;   // end of scopes that are still open; 0 leaves them at their start with flag kUnfinished
+  // End of scopes that are still open, or that have ended later, while a snapshot is read; 0 leaves open ones at their start. All of them
+  // get the flag kUnfinished.
+  std::uint64_t end_of_open = 0;
 };
 
 struct ReadCounts {

@@ -12,9 +12,21 @@
 namespace mindtorch::record {
 namespace {
 
-void release_segment(SessionCore& session, const Segment& segment) noexcept {
+// Releases the memory of a segment that is no longer wanted, and counts what it held.
+void drop_segment(SessionCore& session, LogStorage& cold, const Segment& segment) noexcept {
+  cold.overwritten += segment.used;
+  cold.side_overwritten += segment.loose_entries;
   session.release_block(segment.slots);
   for (const SideChunk& chunk : segment.side) session.release_block(chunk.words);
+}
+
+// Drops segments whose open scopes have all ended, as soon as that is so.
+void drop_pinned(SessionCore& session, LogStorage& cold) noexcept {
+  std::erase_if(cold.pinned, [&](const Segment& segment) {
+    if (has_open_slot(segment)) return false;
+    drop_segment(session, cold, segment);
+    return true;
+  });
 }
 
 // The time of the latest entry that belongs to no event; 0 if there is none.
@@ -91,23 +103,26 @@ void record_wait(Log& log, std::uint64_t from_ticks) noexcept {
 // A segment with an open scope is pinned, because the end of the scope will be stored into it. Its events are counted as lost when it is
 // released, not when it is pinned: a segment that is still pinned at stop is read.
 void drop_oldest(SessionCore& session, LogStorage& cold) {
-  const auto drop = [&](const Segment& segment) {
-    cold.overwritten += segment.used;
-    cold.side_overwritten += segment.loose_entries;
-    release_segment(session, segment);
-  };
-  std::erase_if(cold.pinned, [&](const Segment& segment) {
-    if (has_open_slot(segment)) return false;
-    drop(segment);
-    return true;
-  });
+  drop_pinned(session, cold);
   while (oldest_is_droppable(session, cold)) {
     if (has_open_slot(cold.segments.front()))
       cold.pinned.push_back(std::move(cold.segments.front()));
     else
-      drop(cold.segments.front());
+      drop_segment(session, cold, cold.segments.front());
     cold.segments.pop_front();
   }
+}
+
+bool drop_ended(SessionCore& session, Log& log) noexcept {
+  LogStorage& cold = log.cold;
+  note_fill(log);
+  drop_pinned(session, cold);
+  while (!cold.segments.empty() && session.window_start() != 0 && is_older_than(cold.segments.front(), session.window_start()) &&
+         !has_open_slot(cold.segments.front())) {
+    drop_segment(session, cold, cold.segments.front());
+    cold.segments.pop_front();
+  }
+  return cold.segments.empty() && cold.pinned.empty() && cold.refused == 0 && cold.side_refused == 0;
 }
 
 bool new_segment(Log& log, std::atomic<std::uint64_t>& refusals) noexcept {

@@ -17,6 +17,9 @@ bool new_segment(Log& log, std::atomic<std::uint64_t>& refusals) noexcept;
 // the log's own thread, under its lock. Throws std::bad_alloc.
 void drop_oldest(SessionCore& session, LogStorage& cold);
 
+// The same for a log whose thread has ended; under its lock. Returns true if nothing is left that the recording needs.
+bool drop_ended(SessionCore& session, Log& log) noexcept;
+
 // A segment can be spilled or dropped only after it has ended. One with so many chunks of side data ends early if the policy demands it.
 inline constexpr std::size_t kManySideChunks = 4;
 

@@ -3,8 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "mindtorch/base/error.h"
 #include "mindtorch/record/assemble.h"
 #include "mindtorch/record/block_pool.h"
@@ -14,6 +12,7 @@
 #include "mindtorch/record/segments.h"
 #include "mindtorch/record/session_clock.h"
 #include "mindtorch/record/session_core.h"
+#include "mindtorch/record/session_sources.h"
 #include "mindtorch/record/spill.h"
 #include "mindtorch/record/stack_provider.h"
 #include "mindtorch/record/thread_attach.h"
@@ -77,20 +76,12 @@ class Session::Impl {
             .stop_deadline = options.device.stop_deadline};
   }
 
-  // A source learns of some limits when it is prepared, and of others when it starts.
-  void note_limits(const ActivitySource& source) {
-    for (const std::string& limit : source.limits()) {
-      std::string problem = fmt::format("source {}: {}", source.name(), limit);
-      if (std::ranges::find(problems, problem) == problems.end()) problems.push_back(std::move(problem));
-    }
-  }
-
   void set_state(std::uint64_t word) const { state_word.store(word, std::memory_order_seq_cst); }
 
   void start();
   // Ends recording on every thread and takes the recorded data.
   std::vector<SealedLog> halt();
-  std::vector<SourceBatch> drain_sources();
+  trace::Recording assembled(const std::vector<SealedLog>& logs, std::uint64_t end_ticks);
   void release(const std::vector<SealedLog>& logs);
 
   SessionOptions options;
@@ -101,8 +92,7 @@ class Session::Impl {
   Phase phase = Phase::kPrepared;
   bool events_on = false;
   std::uint64_t stop_ticks = 0;
-  std::vector<ActivitySource*> started;
-  std::vector<std::string> problems;
+  SessionSources sources;
   std::vector<trace::MemoryBaseline> baselines;
 };
 
@@ -110,18 +100,11 @@ void Session::Impl::start() {
   if (options.stacks && stack_provider() != nullptr) stack_provider()->session_begins();
   for (Host* host : hosts()) {
     const Status status = host->session_starts(static_cast<std::uint32_t>(state));
-    if (!status) problems.push_back(fmt::format("host {}: {}", host->name(), status.reason()));
+    if (!status) sources.add_problem(fmt::format("host {}: {}", host->name(), status.reason()));
     if (!options.memory) continue;
     for (const trace::MemoryBaseline& baseline : host->memory_totals()) baselines.push_back(baseline);
   }
-  for (ActivitySource* source : options.sources) {
-    const Status status = source->start();
-    if (status)
-      started.push_back(source);
-    else
-      problems.push_back(fmt::format("source {}: {}", source->name(), status.reason()));
-    note_limits(*source);
-  }
+  sources.start();
   set_session_clock(&core.clock);
   core.sample_clock();
   Registry::instance().open(&core);
@@ -147,15 +130,19 @@ std::vector<SealedLog> Session::Impl::halt() {
   return logs;
 }
 
-std::vector<SourceBatch> Session::Impl::drain_sources() {
-  std::vector<SourceBatch> batches;
-  for (ActivitySource* source : started) batches.push_back({std::string(source->name()), source->stop()});
-  started.clear();
-  return batches;
+trace::Recording Session::Impl::assembled(const std::vector<SealedLog>& logs, std::uint64_t end_ticks) {
+  const Ingredients ingredients{logs, sources.batches(), core, core.window_start(), end_ticks, options.stacks ? stack_provider() : nullptr};
+  trace::Recording about;
+  about.memory_baselines = baselines;
+  about.options = {.shapes = options.shapes, .stacks = options.stacks, .memory = options.memory, .modules = options.modules};
+  if (spill) return spill->finish(ingredients, std::move(about));
+  trace::Recording recording = assemble(ingredients, std::move(about));
+  sources.complete(recording);
+  return recording;
 }
 
 void Session::Impl::release(const std::vector<SealedLog>& logs) {
-  drain_sources();
+  sources.stop(stop_ticks);
   for (const SealedLog& log : logs) {
     for (const Segment& segment : log.segments) {
       if (!segment.stays_with_thread) core.release_block(segment.slots);
@@ -183,16 +170,7 @@ std::unique_ptr<Session> Session::prepare(SessionOptions options) {
     impl->spill = std::make_unique<SpillWriter>(impl->core, impl->options);
     impl->core.spill = impl->spill.get();
   }
-  std::vector<ActivitySource*> usable;
-  for (ActivitySource* source : impl->options.sources) {
-    const Status status = source->prepare(impl->source_options(*source));
-    if (status)
-      usable.push_back(source);
-    else
-      impl->problems.push_back(fmt::format("source {}: {}", source->name(), status.reason()));
-    impl->note_limits(*source);
-  }
-  impl->options.sources = std::move(usable);
+  impl->sources.prepare(impl->options.sources, [&it = *impl](const ActivitySource& source) { return it.source_options(source); });
   BlockPool::instance().warm();
   return std::unique_ptr<Session>(new Session(std::move(impl)));
 }
@@ -213,18 +191,26 @@ trace::Recording Session::stop() {
     const std::vector<SealedLog>& logs;
     ~Release() { impl.release(logs); }
   } release{impl, logs};
-  const std::vector<ActivitySource*> sources = impl.started;
-  const std::vector<SourceBatch> batches = impl.drain_sources();
-  const Ingredients ingredients{logs, batches, impl.core, impl.stop_ticks, impl.options.stacks ? stack_provider() : nullptr};
-  trace::Recording about;
-  about.memory_baselines = impl.baselines;
-  about.options = {
-      .shapes = impl.options.shapes, .stacks = impl.options.stacks, .memory = impl.options.memory, .modules = impl.options.modules};
-  trace::Recording recording = impl.spill ? impl.spill->finish(ingredients, std::move(about)) : assemble(ingredients, std::move(about));
-  if (!impl.spill)
-    for (ActivitySource* source : sources) source->complete(recording);
+  impl.sources.stop(impl.stop_ticks);
+  trace::Recording recording = impl.assembled(logs, impl.stop_ticks);
   if (RecordingListener* const it = listener.load(std::memory_order_acquire)) it->recorded(recording);
   return recording;
+}
+
+// The logs are looked at first. What they held then is older than the end of the snapshot, and the window, which may have moved on since,
+// begins no earlier than what a ring had dropped by then.
+trace::Recording Session::snapshot() {
+  Impl& impl = *impl_;
+  impl.require(Impl::Phase::kRunning, "record.snapshot", "the session is not running");
+  if (impl.spill) throw_error("record.snapshot", "the events of this session go to a file: stop it to read them");
+  struct LetGo {
+    HeldBlocks& held;
+    ~LetGo() { held.let_go(); }
+  } let_go{impl.core.held};
+  impl.sources.collect(impl.core.clock.ticks(), [&] { return impl.core.window_start(); });
+  const std::vector<SealedLog> logs = Registry::instance().look(&impl.core);
+  impl.core.sample_clock();
+  return impl.assembled(logs, impl.core.clock.ticks());
 }
 
 bool set_recording_listener(RecordingListener* it) noexcept {
@@ -244,8 +230,7 @@ void Session::toggle_events(bool on) {
 
 void Session::toggle_source(trace::DeviceType type, bool on) {
   impl_->require(Impl::Phase::kRunning, "record.toggle_source", "the session is not running");
-  for (ActivitySource* source : impl_->started)
-    if (source->device_type() == type) source->toggle(on);
+  impl_->sources.toggle(type, on);
 }
 
 void Session::mark_step(std::int64_t step) {
@@ -254,7 +239,7 @@ void Session::mark_step(std::int64_t step) {
 }
 
 bool Session::running() const { return impl_->phase == Impl::Phase::kRunning && impl_->pid == ::getpid(); }
-const std::vector<std::string>& Session::source_problems() const { return impl_->problems; }
+const std::vector<std::string>& Session::source_problems() const { return impl_->sources.problems(); }
 std::int64_t Session::bytes_in_use() const { return impl_->core.bytes(); }
 
 }  // namespace mindtorch::record

@@ -66,6 +66,11 @@ class MINDTORCH_EXPORT Session {
   // Seals the logs of all threads, drains the sources and maps every clock to one timeline. Throws if the session was not started or is
   // already stopped.
   trace::Recording stop();
+  // Returns what stop() would return now, and goes on recording: what a ring holds stays there, and a later snapshot or stop() holds it
+  // too. Scopes that are open now are unfinished in it. No thread that records waits for it. Sources are stopped and started again, which
+  // waits for work in flight on their devices. Another thread may call mark_step() meanwhile, and no other function. Throws if the session
+  // is not running, or if it spills.
+  trace::Recording snapshot();
 
   // Switches host events off and on again while the session runs.
   void toggle_events(bool on);

@@ -51,7 +51,7 @@ void* SessionCore::take_block(std::vector<void*>& spare) noexcept {
 }
 
 void SessionCore::release_block(void* block) noexcept {
-  BlockPool::instance().give_back(block);
+  if (!held.keep_for_reader(block)) BlockPool::instance().give_back(block);
   bytes_.fetch_sub(kBlockBytes, std::memory_order_relaxed);
 }
 

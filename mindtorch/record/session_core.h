@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "mindtorch/record/held_blocks.h"
 #include "mindtorch/record/log_storage.h"
 #include "mindtorch/record/session.h"
 
@@ -55,7 +56,10 @@ class SessionCore {
   Clock& clock;
   const std::uint32_t generation;
   SegmentSink* spill = nullptr;  // policy spill only; set before the session starts
+  HeldBlocks held;               // what a snapshot is reading; its bytes do not count once they are dropped
   std::atomic<std::uint64_t> refused_at_thread_exit{0};
+  // keep_last: counts of threads that have ended and of which nothing is kept any more.
+  std::atomic<std::uint64_t> overwritten_of_ended_threads{0}, side_overwritten_of_ended_threads{0};
 
  private:
   // keep_last: moves the start of the window to the oldest step that is kept. Call it with the lock held.

@@ -161,7 +161,7 @@ trace::Recording SpillWriter::finish(const Ingredients& rest, trace::Recording s
   std::uint64_t unfinished = 0;
   for (const Work& work : pinned_) unfinished += work.open.size();
   TickMapping mapping = map_session_clock(core_.clock_samples(), core_.clock);
-  add_clock_and_steps(core_, mapping, rest.stop_ticks, summary);
+  add_clock_and_steps(rest, mapping, summary);
   summary.metadata[kSpillFile] = json_quoted(path_);
   summary.metadata[kSpillId] = file_.id();
   summary.metadata[kSpillEvents] = std::to_string(file_.events_written());

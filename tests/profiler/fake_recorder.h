@@ -47,10 +47,11 @@ class FakeRecorder : public Recorder {
   trace::Recording stop() override {
     script_.running = false;
     script_.say("stop");
-    trace::RecordingBuilder builder;
-    const trace::TrackId thread = builder.add_thread(1);
-    for (int i = 0; i < script_.ops; ++i) builder.add_event({.name = "op", .track = thread, .start_ns = i});
-    return builder.finish();
+    return recorded();
+  }
+  trace::Recording snapshot() override {
+    script_.say("snapshot");
+    return recorded();
   }
   void discard() noexcept override {
     script_.running = false;
@@ -64,6 +65,13 @@ class FakeRecorder : public Recorder {
   std::int64_t bytes_in_use() const override { return 32 * script_.ops; }
 
  private:
+  trace::Recording recorded() const {
+    trace::RecordingBuilder builder;
+    const trace::TrackId thread = builder.add_thread(1);
+    for (int i = 0; i < script_.ops; ++i) builder.add_event({.name = "op", .track = thread, .start_ns = i});
+    return builder.finish();
+  }
+
   Script& script_;
 };
 

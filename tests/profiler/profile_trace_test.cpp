@@ -43,6 +43,31 @@ TEST_F(ProfileTest, TracePartsInTheWrongOrderAreErrorsAndTheTraceGoesOn) {
   EXPECT_EQ(error_of<Error>([&] { profile->stop_trace(); }), "[profiler.stop_trace] no trace is running");
 }
 
+TEST_F(ProfileTest, ASnapshotIsTheLastCycleOfAnotherProfileAndTheFirstGoesOn) {
+  auto running = make({});
+  auto kept = make({.custom_trace_id_callback = [] { return std::string("kept"); }});
+  running->start();
+  script_.op();
+  script_.take();
+  kept->keep_snapshot_of(*running);
+  EXPECT_THAT(script_.take(), ElementsAre("snapshot"));
+  EXPECT_EQ(kept->recording()->events.size(), 1U);
+  EXPECT_EQ(kept->recording()->trace_id, "kept");
+  EXPECT_EQ(kept->overhead().events, 1U);
+  script_.op();
+  running->stop();
+  EXPECT_EQ(running->recording()->events.size(), 2U);
+  EXPECT_EQ(kept->recording()->events.size(), 1U);
+}
+
+TEST_F(ProfileTest, ASnapshotNeedsAProfileThatRecordsAndOneThatDoesNot) {
+  auto running = make({}), kept = make({});
+  EXPECT_THAT(error_of<Error>([&] { kept->keep_snapshot_of(*running); }), HasSubstr("not recording"));
+  running->start();
+  EXPECT_THAT(error_of<Error>([&] { running->keep_snapshot_of(*running); }), HasSubstr("records itself"));
+  running->stop();
+}
+
 TEST_F(ProfileTest, PreparingTwiceBeginsAnew) {
   auto profile = make({});
   profile->prepare_trace();

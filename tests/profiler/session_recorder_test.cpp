@@ -26,6 +26,17 @@ TEST(SessionRecorder, RecordsScopesBetweenStartAndStop) {
   EXPECT_THAT(names_of(recording), ElementsAre("inside"));
 }
 
+TEST(SessionRecorder, ASnapshotHoldsWhatWasRecordedSoFar) {
+  SessionRecorder recorder({}, {Activity::kCpu}, {});
+  recorder.prepare();
+  recorder.start();
+  { record::NamedScope scope("first"); }
+  EXPECT_THAT(names_of(recorder.snapshot()), ElementsAre("first"));
+  { record::NamedScope scope("second"); }
+  EXPECT_THAT(names_of(recorder.stop()), ElementsAre("first", "second"));
+  EXPECT_THROW(recorder.snapshot(), Error);
+}
+
 TEST(SessionRecorder, StepScopesAreNamedAsInTorchAndAreOfTheirOwnKind) {
   SessionRecorder recorder({}, {Activity::kCpu}, {});
   recorder.prepare();

@@ -44,6 +44,15 @@ TEST_F(TensorboardTest, WithoutANameTheWorkerIsHostAndProcess) {
   EXPECT_THAT(folder_.names("log"), Each(MatchesRegex(fmt::format(".+_{}\\.[0-9]+\\.pt\\.trace\\.json", ::getpid()))));
 }
 
+TEST_F(TensorboardTest, TheFilesOfALaunchedRankHaveItInTheirNames) {
+  ::setenv("RANK", "3", 1);
+  ::setenv("WORLD_SIZE", "8", 1);
+  run(tensorboard_trace_handler(folder_ / "log"), "S");
+  ::unsetenv("RANK");
+  ::unsetenv("WORLD_SIZE");
+  EXPECT_THAT(folder_.names("log"), Each(MatchesRegex(fmt::format(".+_{}_rank3\\.[0-9]+\\.pt\\.trace\\.json", ::getpid()))));
+}
+
 TEST_F(TensorboardTest, FilesAreCompressedIfAskedFor) {
   run(tensorboard_trace_handler(folder_ / "log", "w", true), "S");
   EXPECT_THAT(folder_.names("log"), Each(MatchesRegex("w\\.[0-9]+\\.pt\\.trace\\.json\\.gz")));

@@ -256,6 +256,7 @@ record::DeviceBatch CuptiSource::stop() {
   if (!idle) decoder.note_deadline(options_->stop_deadline);
   std::vector<ClockSampler::Samples> samples = sampler_.stop();
   record::DeviceBatch batch = decoder.finish(std::move(windows), samples.empty() ? ClockSampler::Samples{} : std::move(samples.front()));
+  stopped_recording_ = recordings;
   captured_calls_ = decoder.captured_calls();
   replayed_calls_ = decoder.replayed_calls();
   decoder_.reset();
@@ -266,7 +267,7 @@ record::DeviceBatch CuptiSource::stop() {
 
 void CuptiSource::complete(trace::Recording& recording) {
   captured_ops().add_to(recording, replayed_calls_);
-  captured_ops().learn(recording, recordings, captured_calls_);
+  captured_ops().learn(recording, stopped_recording_, captured_calls_);
 }
 
 void CuptiSource::await_calls() {

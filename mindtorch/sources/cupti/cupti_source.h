@@ -72,7 +72,8 @@ class CuptiSource final : public record::ActivitySource {
   OldRecordRemover old_records_;
   DecodeThread thread_;
 
-  // From stop() to complete(), as the decoder has them.
+  // From stop() to complete(), as the decoder has them. The next recording may have begun by then.
+  std::uint32_t stopped_recording_ = 0;
   std::vector<std::uint64_t> captured_calls_, replayed_calls_;
 };
 

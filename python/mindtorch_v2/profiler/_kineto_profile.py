@@ -172,6 +172,12 @@ class _KinetoProfile(_C.Profile):
         """Switches activities of the running trace off and on."""
         super().toggle_collection_dynamic(enable, activities)
 
+    def _keep_snapshot_of(self, running: _KinetoProfile) -> None:
+        """Takes what another profile has recorded so far for the last trace of this one. The other profile goes on."""
+        super()._keep_snapshot_of(running)
+        if (info := self._get_distributed_info()) is not None:
+            self.add_metadata_json("distributedInfo", json.dumps(info))
+
     @property
     def profiler(self):
         """This profile by the names of torch.autograd.profiler.profile; None before the first trace is prepared."""

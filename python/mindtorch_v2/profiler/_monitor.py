@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import json
 import math
 import os
@@ -117,14 +119,14 @@ class Monitor:
         self._finds_slow_steps = bool(slow_steps)
         self.times = StepTimes(1.5 if slow_steps is True or not slow_steps else float(slow_steps))
         self.cost = CostBound(max_cost, options)
-        self._lock = threading.Lock()  # of the profile: a step does not wait for it
         self._requests: queue.SimpleQueue[Request | None] = queue.SimpleQueue()  # put() may be called in signal handlers
         self._waiting: list[Request] = []
         self._prof: profile | None = None
         self._control: ControlSocket | None = None
         self._thread: threading.Thread | None = None
         self._step = 0
-        self._step_began = self._rotated_at_step = 0
+        self._step_began = 0
+        self._is_reading = False  # what is kept
         self._last_slow = -math.inf
         self._is_hung = False
         self._files: list[str] = []
@@ -160,9 +162,8 @@ class Monitor:
             self._control.close()
         self._requests.put(None)
         self._thread.join()
-        with self._lock:
-            self._prof.stop()
-            self._prof = None
+        self._prof.stop()
+        self._prof = None
 
     def __enter__(self) -> Monitor:
         return self.start()
@@ -191,11 +192,7 @@ class Monitor:
         self._step += 1
         self._is_hung = False
         is_slow = self.times.add(seconds)
-        if self._lock.acquire(blocking=False):
-            try:
-                self._advance()
-            finally:
-                self._lock.release()
+        self._advance()
         if is_slow and self._finds_slow_steps and now - self._last_slow >= self._pause:
             self._last_slow = now
             detail = f"step {self._step - 1} took {seconds:.6f} s, the median is {self.times.median:.6f} s"
@@ -203,11 +200,11 @@ class Monitor:
         self.cost.add_own_time(self._clock() - now)
 
     def _advance(self) -> None:
-        self._prof.step_num = self._step - 1  # steps that passed while a file was being prepared
-        self._prof.step()
-        if self.cost.skips(self._step) != self.cost.is_off:
+        # Before the step, so that the scope of the step is recorded if its ops are. It would wait while what is kept is being read.
+        if self.cost.skips(self._step) != self.cost.is_off and not self._is_reading:
             self.cost.is_off = not self.cost.is_off
             self._prof.toggle_collection_dynamic(not self.cost.is_off, self._prof.activities)
+        self._prof.step()
 
     def trigger(
         self, reason: str = "call", *, steps: int = 0, output: str | os.PathLike | None = None, detail: str = "", wait: bool = False
@@ -274,6 +271,8 @@ class Monitor:
                 request.error = f"{type(error).__name__}: {error}"
                 warn(f"The monitor could not write a file ({request.reason}): {request.error}")
             request.done.set()
+        if due:
+            _give_memory_back()
 
     def _look_for_hang(self) -> None:
         if self._hang_after is None or self._is_hung or self._step == 0:
@@ -284,43 +283,40 @@ class Monitor:
             self._waiting.append(Request("hang", detail, stacks=all_stacks()))
 
     def _calibrate(self) -> None:
-        """Early in a run, learns how many events a step has. Hardly anything is lost: little has been recorded."""
+        """Early in a run, learns how many events a step has."""
         if self.cost.events_per_step is None and self._step >= _CALIBRATION_STEPS:
-            self._rotate()
+            self._read()
         self._bound_cost()
 
     def _bound_cost(self) -> None:
         if self.cost.adjust(self.times.median):
             warn(self.cost.text())
 
-    def _rotate(self) -> profile:
-        """Ends the present recording and begins the next one; the program goes on meanwhile. Returns the recording."""
-        with self._lock:
-            old, self._prof = self._prof, self._new_profile()
-            first, last = self._rotated_at_step, self._step
-            old.stop()
-            self._prof.step_num = self._step
-            self._prof.start()
-            self._rotated_at_step = self._step
-            self.cost.is_off = False
-        self._lost += sum(loss.count for loss in old.losses() if loss.reason not in ("overwritten", "unfinished"))
-        kept = min(last - first, self._window.get("keep_last_steps", last - first))
-        if kept > 0:
-            self.cost.learn(old.overhead().events, kept)
+    def _read(self) -> profile:
+        """What is kept now; the program goes on, and so does the recording."""
+        kept = self._new_profile()
+        self._is_reading = True
+        try:
+            kept._keep_snapshot_of(self._prof)
+        finally:
+            self._is_reading = False
+        self._lost = sum(loss.count for loss in kept.losses() if loss.reason not in ("overwritten", "unfinished"))
+        work = work_of(kept, self.times.median)
+        if work.steps > 0:
+            self._work = work
+            self.cost.learn(kept.overhead().events, work.steps)
             self._bound_cost()
-            self._work = work_of(old, kept / self.cost.every, self.times.median)
-        return old
+        return kept
 
     def _write(self, request: Request) -> None:
         at_step = self._step
-        recording = self._rotate()
+        recording = self._read()
         if not request.writes:
             return
         about = {"reason": request.reason, "detail": request.detail, "step": at_step, "metrics": self.metrics()}
         if request.stacks:
             about["stacks"] = request.stacks
         recording.add_metadata_json("monitor", json.dumps(about))
-        recording.add_metadata_json("open_step", str(at_step))
         if self._on_trace_ready is not None:
             self._on_trace_ready(recording)
             return
@@ -369,6 +365,12 @@ def _resident_bytes() -> int | None:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
         return None
+
+
+def _give_memory_back() -> None:
+    """Reading what is kept needs memory for a moment, which the C library would hold for the next time."""
+    with contextlib.suppress(OSError, AttributeError):  # only glibc has it
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _stacks_text(stacks: dict[str, list[str]]) -> str:

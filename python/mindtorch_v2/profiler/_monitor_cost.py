@@ -37,8 +37,8 @@ class CostBound:
         return step % self.every != 0
 
     def learn(self, events: int, steps: int) -> None:
-        """From a recording: its events are those of the steps that were recorded."""
-        self.events_per_step = events / max(1.0, steps / self.every)
+        """From a recording that holds so many steps."""
+        self.events_per_step = events / steps
 
     def adjust(self, step_seconds: float | None) -> bool:
         """Decides how many steps are recorded from now on. Returns whether some are left out from now on and none were before."""

@@ -63,6 +63,8 @@ void def_recording(Class& type) {
       .def("start_trace", [](PythonProfile& self) { raising_kept_error([&] { self->start_trace(); }); })
       .def("stop_trace", [](PythonProfile& self) { raising_kept_error([&] { self->stop_trace(); }); })
       .def(
+          "_keep_snapshot_of", [](PythonProfile& self, PythonProfile& running) { self->keep_snapshot_of(*running); }, nb::arg("running"))
+      .def(
           "toggle_collection_dynamic",
           [](PythonProfile& self, bool enable, nb::handle activities) {
             self->toggle_collection_dynamic(enable, to_activities(activities));

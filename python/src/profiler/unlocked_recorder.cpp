@@ -28,6 +28,10 @@ class UnlockedRecorder : public profiler::Recorder {
     const ReleasedGil unlocked;
     return recorder_->stop();
   }
+  trace::Recording snapshot() override {
+    const ReleasedGil unlocked;
+    return recorder_->snapshot();
+  }
   void discard() noexcept override {
     const ReleasedGil unlocked;
     recorder_->discard();
