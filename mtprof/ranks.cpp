@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <memory>
 
 #include "mindtorch/analyze/ranks/job.h"
@@ -12,6 +13,7 @@
 #include "mindtorch/base/error.h"
 #include "mindtorch/base/file.h"
 #include "mindtorch/export/export_trace.h"
+#include "mindtorch/export/report/job_writer.h"
 #include "mtprof/commands.h"
 #include "mtprof/loading.h"
 #include "mtprof/progress.h"
@@ -27,6 +29,7 @@ struct Arguments {
   unsigned threads = 0;
   std::size_t row_limit = 10;
   bool json = false;
+  std::string page;
   std::string summaries;
   std::string merged;
   std::vector<std::int64_t> merged_ranks;
@@ -59,6 +62,12 @@ void write_merged(const Arguments& arguments, const analyze::Job& job) {
   exporter::export_trace(merger.finish(), arguments.merged);
 }
 
+// The name of the folder, or of the first file.
+std::string title_of(const std::vector<std::string>& paths) {
+  const std::filesystem::path path = std::filesystem::absolute(paths.front()).lexically_normal();
+  return (path.has_filename() ? path : path.parent_path()).filename().string();
+}
+
 // Faults of files are failures; a slow rank is an answer.
 bool is_failure(const analyze::JobFault& fault) {
   using Kind = analyze::JobFault::Kind;
@@ -66,6 +75,8 @@ bool is_failure(const analyze::JobFault& fault) {
 }
 
 int run_ranks(const Arguments& arguments) {
+  if (!arguments.page.empty() && !arguments.page.ends_with(".html"))
+    throw_error<InvalidArgument>("mtprof.ranks", "-o writes a page for a browser: its name must end with .html, got {}", arguments.page);
   const std::vector<std::string> files = find_recordings(arguments.paths);
   RanksRead read = [&] {
     const Progress progress(fmt::format("reading {} files", files.size()));
@@ -79,6 +90,10 @@ int run_ranks(const Arguments& arguments) {
   number_the_rest(read);
   const analyze::Job job = analyze::reduce_ranks(std::move(read.summaries), std::move(read.faults));
   if (!arguments.merged.empty()) write_merged(arguments, job);
+  if (!arguments.page.empty()) {
+    exporter::write_job_report(job, arguments.page, title_of(arguments.paths));
+    fmt::print(stderr, "wrote {}\n", arguments.page);
+  }
   fmt::print("{}", arguments.json ? job_json(job) : job_text(job, arguments.row_limit));
   return std::ranges::any_of(job.faults, is_failure) ? 1 : 0;
 }
@@ -93,6 +108,7 @@ void add_ranks(CLI::App& program, Run& run) {
   command->add_option("--threads", arguments->threads, "Files that are read at the same time; 0: as many as there are processors")
       ->capture_default_str();
   command->add_option("--scheduler", "The address of a Dask scheduler, whose workers read the files")->type_name("ADDRESS");
+  command->add_option("-o,--output", arguments->page, "Also writes one page for a browser (.html)");
   command->add_option("--limit", arguments->row_limit, "Most rows of each table")->capture_default_str();
   command->add_option(
       "--summaries", arguments->summaries,

@@ -32,7 +32,10 @@ TESTED_ELSEWHERE = {
     ),
     "export/html/memory_timeline_page.cpp": ["export/html/memory_timeline_writer_test.cpp"],
     **_each("export/perfetto", "event_packets perfetto_writer tracks", ["export/test_perfetto_trace.py"]),
-    **_each("export/report", "comparison_json report_json report_writer", ["export/test_report.py", "browser/test_report_page.py"]),
+    **_each(
+        "export/report", "comparison_json page_writer report_json report_writer", ["export/test_report.py", "browser/test_report_page.py"]
+    ),
+    **_each("export/report", "job_json job_writer", ["mtprof/test_ranks.py", "browser/test_job_page.py"]),
     "export/speedscope/speedscope_writer.cpp": ["export/test_speedscope.py"],
     **_each("export/stacks", "flame_graph stacks_writer", ["export/test_stacks.py"]),
     "export/tabular/arrow_column.cpp": ["export/tabular/arrow_table_test.cpp"],

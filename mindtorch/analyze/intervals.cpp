@@ -4,11 +4,34 @@
 #include <algorithm>
 
 namespace mindtorch::analyze {
+namespace {
+
+using List = std::vector<Intervals::Interval>;
+
+bool starts_earlier(const Intervals::Interval& a, const Intervals::Interval& b) { return a.start < b.start; }
+
+// Sets are filled track by track, and each track is in order: the list consists of few sorted runs, which are merged.
+void sort_by_start(List& list) {
+  constexpr std::size_t kFewRuns = 16;
+  std::vector<List::iterator> ends;  // of the runs
+  for (auto at = list.begin(); at != list.end() && ends.size() <= kFewRuns;) {
+    at = std::is_sorted_until(at, list.end(), starts_earlier);
+    ends.push_back(at);
+  }
+  if (ends.size() > kFewRuns) {
+    std::sort(list.begin(), list.end(), starts_earlier);
+    return;
+  }
+  for (std::size_t run = 1; run < ends.size(); ++run) std::inplace_merge(list.begin(), ends[run - 1], ends[run], starts_earlier);
+}
+
+}  // namespace
 
 Intervals Intervals::united() const {
-  std::vector<Interval> sorted = all_;
-  std::ranges::sort(sorted, {}, &Interval::start);
+  List sorted = all_;
+  sort_by_start(sorted);
   Intervals result;
+  result.all_.reserve(sorted.size());
   for (const Interval& next : sorted) {
     if (!result.all_.empty() && next.start <= result.all_.back().end) {
       result.all_.back().end = std::max(result.all_.back().end, next.end);

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace mindtorch::analyze {
 namespace {
 
@@ -19,6 +21,21 @@ Intervals made_of(std::initializer_list<Interval> list) {
 
 TEST(Intervals, UnitedOnesAreSortedAndTouchNoOther) {
   EXPECT_THAT(made_of({{30, 40}, {0, 10}, {5, 20}, {20, 25}, {32, 33}}).united().all(), ElementsAre(Interval{0, 25}, Interval{30, 40}));
+}
+
+TEST(Intervals, AreUnitedWhetherTheyComeInFewRunsOrInMany) {
+  for (const std::int64_t run : {100, 40, 3, 1}) {
+    Intervals made;
+    for (std::int64_t first = 0; first < 100; first += run) {  // the runs come in reverse order
+      for (std::int64_t k = 0; k < run && first + k < 100; ++k) {
+        const std::int64_t at = 10 * (99 - first - (run - 1) + k);
+        if (at >= 0) made.add(at, at + 5);
+      }
+    }
+    const Intervals united = made.united();
+    EXPECT_EQ(united.all().size(), made.all().size());
+    EXPECT_TRUE(std::ranges::is_sorted(united.all(), {}, &Interval::start));
+  }
 }
 
 TEST(Intervals, EmptyOnesAreNotAdded) { EXPECT_THAT(made_of({{5, 5}, {7, 6}}).all(), IsEmpty()); }

@@ -189,6 +189,39 @@ def test_the_text_names_the_slow_rank_and_its_op(program, tmp_path):
     assert "Others wait for rank 1" in done.stdout and "aten::slow" in done.stdout
 
 
+def page_data(path):
+    text = path.read_text()
+    return json.loads(text.split('<script type="application/json" id="report-data">')[1].split("</script>")[0])
+
+
+def test_the_page_of_a_job_holds_what_the_json_holds(ranks, tmp_path):
+    page = tmp_path / "job.html"
+    job = ranks(Job(ranks=4, steps=8, slow=2, gpu=True).write(tmp_path), "-o", page)
+    data = page_data(page)
+    assert [row[0] for row in data["ranks"]["rows"]] == [0, 1, 2, 3]
+    assert data["stragglers"][0]["rank"] == 2
+    assert data["stragglers"][0]["lost"] == pytest.approx(job["stragglers"][0]["seconds_lost"] * 1e9, abs=1)
+    assert len(data["map"]["micros"]) == 4 * 8 and all(value > 0 for value in data["map"]["micros"])
+    assert [row[0] for row in data["communication"]["rows"]] == [row["collective"] for row in job["communication"]]
+    assert len(data["path"]["rows"]) == len(job["critical_path"])
+    assert data["clocks"]["error"] == max(rank["clock"][0]["error_ns"] for rank in job["ranks"])
+
+
+def test_a_page_needs_a_name_that_browsers_know(program, tmp_path):
+    Job(ranks=2).write(tmp_path)
+    done = subprocess.run([program("mtprof"), "ranks", tmp_path, "-o", tmp_path / "job.json"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "must end with .html" in done.stderr
+
+
+def test_the_page_of_a_thousand_ranks_stays_small(ranks, tmp_path):
+    folder, page = tmp_path / "job", tmp_path / "job.html"
+    folder.mkdir()
+    job = ranks(Job(ranks=1024, steps=40, ops=3, slow=700).write(folder), "-o", page)
+    assert page.stat().st_size < 5_000_000
+    data = page_data(page)
+    assert len(data["ranks"]["rows"]) == 1024 and data["stragglers"][0]["rank"] == job["stragglers"][0]["rank"] == 700
+
+
 def test_a_folder_without_recordings_is_explained(program, tmp_path):
     done = subprocess.run([program("mtprof"), "ranks", tmp_path], capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "no .mtrec" in done.stderr
@@ -274,8 +307,10 @@ def test_a_thousand_ranks_made_of_real_ones_are_answered(ranks, gloo_job, tmp_pa
 
 
 @pytest.mark.torch
-def test_a_slow_op_of_an_fsdp_job_is_found(ranks, gloo_job):
-    assert_found(ranks(gloo_job(2, parallel="fsdp")), 1, 8 * SLOW, "ranks_test::slow")
+@pytest.mark.parametrize("world_size", [2, pytest.param(4, marks=pytest.mark.slow)])
+def test_a_slow_op_of_an_fsdp_job_is_found(ranks, gloo_job, world_size):
+    job = ranks(gloo_job(world_size, parallel="fsdp", slow_rank=world_size - 2))
+    assert_found(job, world_size - 2, 8 * SLOW, "ranks_test::slow")
 
 
 @pytest.mark.torch

@@ -33,10 +33,10 @@ class SummaryWriter {
       visit(*this, value);
     }
   }
-  template <class T>
-  void list(const std::vector<T>& values) {
+  template <class List>
+  void list(const List& values) {
     bytes_.number(values.size());
-    for (const T& value : values) field(value);
+    for (const auto& value : values) field(value);
   }
   std::span<const char> bytes() const { return bytes_.bytes(); }
 
@@ -182,7 +182,7 @@ bool is_consistent(const RankSummary& summary) {
 
 std::string summary_bytes(std::span<const RankSummary> summaries) {
   SummaryWriter writer;
-  writer.list(std::vector<RankSummary>(summaries.begin(), summaries.end()));
+  writer.list(summaries);
   const std::span<const char> body = writer.bytes();
   const std::uint64_t checksum = XXH3_64bits(body.data(), body.size());
   std::string bytes(kMark);

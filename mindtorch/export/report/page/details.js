@@ -51,7 +51,6 @@ TABLES.kernels = { title: "Device work", sub: "Kernels, copies and fills, by nam
 TABLES.modules = { title: "Modules", sub: "Calls of modules. Self time is the time without the modules that a module calls.", columns: COLUMNS, order: () => hostOrder("modules", ["name"]), sort: "self" };
 TABLES.lines = { title: "Source lines", sub: "The innermost lines of your own code under which ops ran.", columns: COLUMNS, order: () => hostOrder("lines", ["name"]), sort: "self" };
 
-const detail = document.getElementById("detail");
 
 function showDetail(table, state) {
   const row = DATA[table].rows[state.row];
