@@ -12,6 +12,7 @@ from mindtorch_v2.profiler._hosts import status
 from mindtorch_v2.profiler._kineto_profile import _KinetoProfile as _KinetoProfile
 from mindtorch_v2.profiler._monitor import Monitor, monitor
 from mindtorch_v2.profiler._monitor_handlers import opentelemetry_handler, prometheus_handler, tensorboard_handler
+from mindtorch_v2.profiler._opentelemetry import opentelemetry_trace_handler
 from mindtorch_v2.profiler._step_tracker import KinetoStepTracker
 from mindtorch_v2.profiler.profiler import (
     profile,
@@ -37,6 +38,7 @@ __all__ = [
     "kineto_available",
     "monitor",
     "opentelemetry_handler",
+    "opentelemetry_trace_handler",
     "profile",
     "prometheus_handler",
     "record_function",

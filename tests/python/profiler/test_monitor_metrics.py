@@ -1,12 +1,30 @@
 """Metrics of a monitor in the forms that operators' tools read, and the test for slow steps."""
 
 import random
+import sys
+import time
+from types import SimpleNamespace
 
+import mindtorch_v2 as torch
 import pytest
-from mindtorch_v2.profiler import opentelemetry_handler, prometheus_handler, tensorboard_handler
+from mindtorch_v2.profiler import (
+    ProfilerAction,
+    opentelemetry_handler,
+    opentelemetry_trace_handler,
+    profile,
+    prometheus_handler,
+    record_function,
+    tensorboard_handler,
+)
 from mindtorch_v2.profiler._monitor_cost import CostBound
 from mindtorch_v2.profiler._monitor_handlers import prometheus_text
 from mindtorch_v2.profiler._monitor_steps import StepTimes
+from mindtorch_v2.profiler._monitor_work import work_of
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 METRICS = {"steps": 12, "step_seconds": 0.25, "monitor_cost_share": None, "lost_events": 3}
 
@@ -43,19 +61,104 @@ def test_tensorboard_gets_scalars_by_step():
     assert writer.scalars == [("mindtorch/step_seconds", 0.25, 12), ("mindtorch/lost_events", 3, 12)]
 
 
-def test_opentelemetry_gets_gauges_or_says_what_is_missing():
-    try:
-        from opentelemetry.sdk.metrics import MeterProvider
-        from opentelemetry.sdk.metrics.export import InMemoryMetricReader
-    except ImportError:
-        with pytest.raises(ImportError, match="pip install opentelemetry-sdk"):
-            opentelemetry_handler()
-        return
+def test_opentelemetry_gets_gauges(monkeypatch):
+    monkeypatch.setenv("RANK", "3")
     reader = InMemoryMetricReader()
     opentelemetry_handler(MeterProvider([reader]))(METRICS)
     (resource,) = reader.get_metrics_data().resource_metrics
-    names = {metric.name for scope in resource.scope_metrics for metric in scope.metrics}
-    assert names == {"mindtorch.steps", "mindtorch.step_seconds", "mindtorch.lost_events"}
+    points = {metric.name: metric.data.data_points[0] for scope in resource.scope_metrics for metric in scope.metrics}
+    assert {name: point.value for name, point in points.items()} == {
+        "mindtorch.steps": 12,
+        "mindtorch.step_seconds": 0.25,
+        "mindtorch.lost_events": 3,
+    }
+    assert points["mindtorch.steps"].attributes["rank"] == "3"
+
+
+@pytest.mark.parametrize("handler", [opentelemetry_handler, opentelemetry_trace_handler])
+def test_without_opentelemetry_its_handlers_say_what_is_missing(monkeypatch, handler):
+    monkeypatch.setitem(sys.modules, "opentelemetry", None)
+    with pytest.raises(ImportError, match="pip install opentelemetry-sdk"):
+        handler()
+
+
+@pytest.fixture
+def spans_of():
+    """Records two steps and gives the spans that the SDK exports."""
+
+    def record(**options):
+        exporter, provider = InMemorySpanExporter(), TracerProvider()
+        provider.add_span_processor(SimpleSpanProcessor(exporter))
+        every_step = lambda step: [ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE, ProfilerAction.NONE][step]  # noqa: E731
+        with profile(schedule=every_step, on_trace_ready=opentelemetry_trace_handler(provider, **options)) as prof:
+            for _ in range(2):
+                with record_function("load"), record_function("gloo:all_reduce"):
+                    torch.ones(3) * 2.0
+                prof.step()
+        return exporter.get_finished_spans()
+
+    return record
+
+
+def test_steps_and_scopes_are_spans(spans_of, monkeypatch):
+    monkeypatch.setenv("RANK", "1")
+    before = time.time_ns()
+    spans = spans_of()
+    first = {span.name: span for span in spans if span.attributes["mindtorch.step"] == 0}
+    assert set(first) == {"step 0", "load", "gloo:all_reduce"}
+    assert first["step 0"].parent is None
+    assert first["load"].parent.span_id == first["step 0"].context.span_id
+    assert first["gloo:all_reduce"].parent.span_id == first["load"].context.span_id
+    assert first["gloo:all_reduce"].attributes["mindtorch.kind"] == "collective"
+    assert all(span.attributes["mindtorch.rank"] == 1 for span in spans)
+    for span in spans:
+        assert before - 1e9 < span.start_time <= span.end_time < time.time_ns() + 1e9
+    second = next(span for span in spans if span.name == "step 1")
+    assert second.context.trace_id != first["step 0"].context.trace_id
+
+
+def test_ops_are_spans_if_they_are_asked_for_and_the_rest_is_counted(spans_of):
+    names = [span.name for span in spans_of(ops=True)]
+    assert names.count("aten::mul") == 2
+    few = spans_of(ops=True, most=3)
+    assert len(few) == 3
+    assert [span.attributes["mindtorch.spans_left_out"] for span in few if "mindtorch.spans_left_out" in span.attributes] == [
+        len(names) - 3
+    ]
+
+
+class Rows:
+    """The averages of a recording of two steps, and of a third one that is still running."""
+
+    def __init__(self, *rows):
+        self.rows = [
+            SimpleNamespace(**{"cpu_time_total": 0.0, "self_cpu_time_total": 0.0, "device_time_total": 0.0, **row}) for row in rows
+        ]
+
+    def key_averages(self):
+        return self.rows
+
+
+def test_device_time_and_collectives_are_metrics_per_step():
+    recording = Rows(
+        {"key": "ProfilerStep*", "count": 3, "self_device_time_total": 0.0},
+        {"key": "aten::mm", "count": 20, "self_cpu_time_total": 400.0, "self_device_time_total": 8000.0},
+        {"key": "nccl:all_reduce", "count": 4, "cpu_time_total": 100.0, "device_time_total": 2000.0, "self_device_time_total": 2000.0},
+    )
+    work = work_of(recording, step_seconds=0.010)
+    assert work.steps == 2
+    assert work.device_busy_share == pytest.approx(0.5)  # 10 ms of 20 ms
+    assert work.collective_seconds == pytest.approx(0.001)
+    assert work.top_ops == [{"name": "aten::mm", "seconds": pytest.approx(0.0042), "calls": 10.0}]
+
+
+def test_a_recording_without_devices_and_collectives_says_so():
+    recording = Rows(
+        {"key": "ProfilerStep*", "count": 3, "self_device_time_total": 0.0}, {"key": "aten::mm", "count": 2, "self_device_time_total": 0.0}
+    )
+    work = work_of(recording, step_seconds=0.010)
+    assert work.device_busy_share is None and work.collective_seconds is None
+    assert work_of(Rows(), step_seconds=0.010).steps == 0
 
 
 def test_noise_is_not_slow_and_a_slow_step_is():
@@ -92,7 +195,7 @@ def test_the_bound_decides_how_many_steps_are_recorded():
     assert cost.every == 5 and cost.share(0.010) == pytest.approx(0.01)
     assert "one step of 5" in cost.text()
     assert [step for step in range(10) if not cost.skips(step)] == [0, 5]
-    cost.learn(events=10_000, steps=10)  # of the two steps that were recorded
+    cost.learn(events=10_000, steps=2)  # of ten steps, two were recorded
     assert not cost.adjust(0.010) and cost.every == 5
 
 
