@@ -1,8 +1,8 @@
 """Hours of a monitor on a training loop, in real time: whether memory stays constant, and whether each file holds the whole window.
 
 A second process trains a small network in the embedded runtime: steps of 10 ms with about 300 ops, under monitor(keep_last="60s"). This
-process samples its memory every ten seconds, asks for a file every ten minutes with `mtprof trigger`, validates each file, and looks at the
-time that it holds. Prints one JSON object per line.
+process samples its memory every ten seconds, asks for two files every ten minutes with `mtprof trigger`, validates each file, and looks at
+the time that it holds. Prints one JSON object per line.
 
     MINDTORCH_BUILD_DIR=build/release python benchmarks/monitor_hour.py --hours 1
 """
@@ -21,7 +21,7 @@ MTPROF = BUILD / "bin" / "mtprof"
 sys.path.insert(0, str(BUILD / "python"))
 
 WINDOW_SECONDS, STEP_SECONDS = 60, 0.010
-SAMPLE_EVERY, TRIGGER_EVERY = 10, 600
+SAMPLE_EVERY = 10
 LAYERS = 6
 
 
@@ -97,7 +97,7 @@ def say(**values):
     print(json.dumps(values), flush=True)
 
 
-def watch(hours, folder):
+def watch(hours, trigger_every, folder):
     command = [sys.executable, __file__, "--train", folder]
     trainer = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     began = time.monotonic()
@@ -108,7 +108,7 @@ def watch(hours, folder):
         memory.append((passed, resident_mib(trainer.pid)))
         say(second=round(passed), resident_mib=round(memory[-1][1], 1))
         if passed >= next_trigger:
-            next_trigger += TRIGGER_EVERY
+            next_trigger += trigger_every
             for _ in range(2):  # the second one shortly after the first
                 written = mtprof("trigger", trainer.pid)
                 say(
@@ -125,13 +125,14 @@ def watch(hours, folder):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--hours", type=float, default=1.0)
+    parser.add_argument("--trigger-every", type=float, default=600, metavar="SECONDS")
     parser.add_argument("--train", metavar="FOLDER", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.train:
         train(arguments.train)
         return
     with tempfile.TemporaryDirectory() as folder:
-        watch(arguments.hours, folder)
+        watch(arguments.hours, arguments.trigger_every, folder)
 
 
 if __name__ == "__main__":

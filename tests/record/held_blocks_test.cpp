@@ -8,7 +8,7 @@
 namespace mindtorch::record {
 namespace {
 
-TEST(HeldBlocksTest, ABlockThatIsDroppedWhileItIsHeldComesBackAfterwards) {
+TEST(HeldBlocks, ABlockThatIsDroppedWhileItIsHeldComesBackAfterwards) {
   HeldBlocks held;
   void* const block = BlockPool::instance().take();
   EXPECT_FALSE(held.keep_for_reader(block));
