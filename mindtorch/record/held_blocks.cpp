@@ -12,8 +12,9 @@ void HeldBlocks::hold(void* block) {
 }
 
 bool HeldBlocks::keep_for_reader(void* block) noexcept {
-  // A thread that drops a block has taken the lock of its log after hold() did, so it sees the flag.
-  if (!holds_any_.load(std::memory_order_relaxed)) return false;
+  // A thread that drops a block has taken the lock of its log after hold() did, so it sees the flag. If the flag is down again, the reader
+  // has read everything before: acquire, together with the release in let_go(), makes sure of it.
+  if (!holds_any_.load(std::memory_order_acquire)) return false;
   std::lock_guard lock(mutex_);
   const auto found = is_dropped_.find(block);
   if (found == is_dropped_.end()) return false;
@@ -26,7 +27,7 @@ void HeldBlocks::let_go() noexcept {
   for (const auto& [block, is_dropped] : is_dropped_)
     if (is_dropped) BlockPool::instance().give_back(block);
   is_dropped_.clear();
-  holds_any_.store(false, std::memory_order_relaxed);
+  holds_any_.store(false, std::memory_order_release);
 }
 
 }  // namespace mindtorch::record
