@@ -83,17 +83,19 @@ void AtomicFile::create_temporary() {
   } while (fd_ < 0 && errno == EEXIST);
   if (fd_ < 0) throw_io_error("file.write", "write", path_, errno);
   temporary_ = std::move(name);
-  if (const int code = target_.existing ? take_owner_and_mode() : 0; code != 0)
+  if (const int code = take_owner_and_mode(); code != 0)
     throw_io_error("file.write", "keep the owner of", path_, code);
 }
 
 int AtomicFile::take_owner_and_mode() const {
+  if (!target_.existing) return 0;
+  const struct stat& existing = *target_.existing;
   struct stat fresh {};
   if (::fstat(fd_, &fresh) != 0) return errno;
   // File systems without owners refuse every call of fchown, even one that changes nothing.
-  const bool same_owner = fresh.st_uid == target_.existing->st_uid && fresh.st_gid == target_.existing->st_gid;
-  if (!same_owner && ::fchown(fd_, target_.existing->st_uid, target_.existing->st_gid) != 0) return errno;
-  return ::fchmod(fd_, target_.existing->st_mode & 07777) == 0 ? 0 : errno;
+  const bool same_owner = fresh.st_uid == existing.st_uid && fresh.st_gid == existing.st_gid;
+  if (!same_owner && ::fchown(fd_, existing.st_uid, existing.st_gid) != 0) return errno;
+  return ::fchmod(fd_, existing.st_mode & 07777) == 0 ? 0 : errno;
 }
 
 void AtomicFile::write(const void* data, std::size_t size) {

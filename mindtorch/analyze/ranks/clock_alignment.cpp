@@ -3,7 +3,6 @@
 #include "mindtorch/analyze/ranks/clock_alignment.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace mindtorch::analyze {
 namespace {
@@ -190,13 +189,12 @@ const ClockPiece& RankClock::piece_at(std::int64_t time_ns) const {
 ClockAlignment align_clocks(const Matching& matching, std::size_t ranks) {
   if (ranks == 0) return {};
   // If the reference itself jumps, all other clocks seem to: another reference then needs fewer pieces.
-  std::optional<System> best;
-  for (std::size_t reference = 0; reference < std::min<std::size_t>(ranks, 3); ++reference) {
+  System best(matching, ranks, 0);
+  for (std::size_t reference = 1; reference < std::min<std::size_t>(ranks, 3) && 2 * best.jumps() >= ranks; ++reference) {
     System system(matching, ranks, reference);
-    if (!best || system.jumps() < best->jumps()) best.emplace(std::move(system));
-    if (2 * best->jumps() < ranks) break;
+    if (system.jumps() < best.jumps()) best = std::move(system);
   }
-  return best->result();
+  return best.result();
 }
 
 }  // namespace mindtorch::analyze

@@ -76,9 +76,10 @@ class Parameters {
                                                             "In msg nelems",   "Out msg nelems",     "dtype"};
 
   const Attribute* find(EventIndex event, Key key) const {
-    if (!ids_[key]) return nullptr;
+    const std::optional<trace::NameId>& id = ids_[key];
+    if (!id) return nullptr;
     for (const Attribute& attribute : recording_.attributes.find(event)) {
-      if (attribute.key == *ids_[key]) return &attribute;
+      if (attribute.key == *id) return &attribute;
     }
     return nullptr;
   }

@@ -37,7 +37,7 @@ class ArrowColumn {
 
  private:
   struct Hash {
-    using is_transparent = void;
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): the name is the standard's
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
 

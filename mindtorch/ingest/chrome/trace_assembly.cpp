@@ -107,7 +107,7 @@ class Assembly {
 
   void make_tracks() {
     track_of_row_.resize(part_.rows.size());
-    if (own_) add_own_tracks();
+    add_own_tracks();
     const std::int64_t host_pid = first_host_pid();
     for (const auto& [is_device, row] : ranked_rows()) {
       const std::optional<TrackId> known = own_track(row);
@@ -117,6 +117,7 @@ class Assembly {
 
   // Rows of lanes repeat the track of the row they belong to.
   void add_own_tracks() {
+    if (!own_) return;
     std::map<std::tuple<Track::Kind, trace::Device, std::int64_t, std::int64_t, std::uint32_t, std::string_view>, TrackId> known;
     for (const auto& [row, track] : own_->rows) {
       const auto next = static_cast<TrackId>(recording_.tracks.size());
