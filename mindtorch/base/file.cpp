@@ -83,8 +83,7 @@ void AtomicFile::create_temporary() {
   } while (fd_ < 0 && errno == EEXIST);
   if (fd_ < 0) throw_io_error("file.write", "write", path_, errno);
   temporary_ = std::move(name);
-  if (const int code = take_owner_and_mode(); code != 0)
-    throw_io_error("file.write", "keep the owner of", path_, code);
+  if (const int code = take_owner_and_mode(); code != 0) throw_io_error("file.write", "keep the owner of", path_, code);
 }
 
 int AtomicFile::take_owner_and_mode() const {
