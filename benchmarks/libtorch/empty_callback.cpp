@@ -1,5 +1,5 @@
-// The floor of every profiler of PyTorch: callbacks that do nothing. Compiled by benchmarks/torch_bridge.py against the installed torch, and
-// called through ctypes.
+// The floor of every profiler of PyTorch: callbacks that do nothing. Compiled by benchmarks/torch_bridge.py against the installed torch,
+// and called through ctypes.
 #include <ATen/record_function.h>
 
 #include <memory>

@@ -2,7 +2,10 @@
 
 import contextlib
 import io
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import mindtorch_v2
@@ -11,6 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+USES_NPU = 'device="npu"'
 IMPORTS_TORCH = re.compile(r"^import torch$", re.MULTILINE)
 
 
@@ -23,6 +27,12 @@ def examples():
         for number, source in enumerate(BLOCK.findall(page.read_text()), start=1):
             marks = [pytest.mark.torch] if IMPORTS_TORCH.search(source) else []
             yield pytest.param(source, id=f"{name_of(page)}-{number}", marks=marks)
+
+
+def run_on_npu(source):
+    """What an example prints in a process of its own, on the reference NPU."""
+    environment = os.environ | {"MINDTORCH_NPU": "reference", "PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.run([sys.executable, "-c", source], env=environment, check=True, capture_output=True, text=True).stdout
 
 
 def make_train_step(torch):
@@ -41,6 +51,9 @@ def make_train_step(torch):
 @pytest.mark.parametrize("source", list(examples()))
 def test_an_example_runs_as_it_stands(source, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
+    if USES_NPU in source:
+        assert run_on_npu(source).strip()
+        return
     torch = request.getfixturevalue("bridged_torch") if IMPORTS_TORCH.search(source) else mindtorch_v2
     output = io.StringIO()
     with contextlib.redirect_stdout(output):

@@ -37,7 +37,7 @@ class ThreadNames:
             return
         before, ours = self._replaced
         self._replaced = None
-        if threading.Thread._set_native_id is ours:  # nobody has replaced it in the meantime
+        if threading.Thread._set_native_id is ours:  # else the program has replaced it in the meantime
             threading.Thread._set_native_id = before
 
     cleanup = stop

@@ -25,8 +25,8 @@ void c_call_begins(std::uint64_t state, const void* function, trace::NameId name
 // Whether this thread is in a function that is not shown. What it calls is not shown either.
 bool is_in_hidden_call() noexcept;
 
-// `function` is a code object or what c_call_begins() was told. Calls that began inside of it and never ended (a greenlet was switched, say)
-// end with it. An unknown call began before the session.
+// `function` is a code object or what c_call_begins() was told. Calls that began inside of it and never ended (a greenlet was switched,
+// say) end with it. An unknown call began before the session.
 void call_ends(std::uint64_t state, const void* function) noexcept;
 
 // What this thread is in the middle of ends with the recording.
