@@ -58,11 +58,12 @@ def _call(module):
     return _module_scope(name, path)
 
 
-def start():
-    """Called when a session that records modules begins."""
+def start(are_calls_recorded):
+    """Called when a session begins that records the calls of modules, or of torch's modules only: what they own."""
     _known.clear()
     _counts.clear()
-    _nn_module._module_call_hook = _call
+    if are_calls_recorded:
+        _nn_module._module_call_hook = _call
 
 
 def stop():

@@ -98,18 +98,20 @@ class PythonModules final : public record::Host {
   std::string_view name() const override { return "python modules"; }
   Status session_starts(std::uint32_t wants) override {
     constexpr std::uint32_t kOwners = record::kMemory | record::kStacks;  // of torch's modules, which are counted here too
-    started_ = (wants & record::kModules) != 0 || (wants & kOwners) == kOwners;
-    return started_ ? call("start") : Status::ok();
+    const bool are_calls_recorded = (wants & record::kModules) != 0;
+    started_ = are_calls_recorded || (wants & kOwners) == kOwners;
+    return started_ ? call("start", are_calls_recorded) : Status::ok();
   }
   void session_stops() override {
     if (std::exchange(started_, false)) static_cast<void>(call("stop"));
   }
 
  private:
-  Status call(const char* function) {
+  template <class... Arguments>
+  Status call(const char* function, Arguments... arguments) {
     const WithGil gil;
     if (!gil) return Status::unavailable("there is no Python interpreter");
-    call_and_keep_error([&] { nb::module_::import_("mindtorch_v2.profiler._modules").attr(function)(); });
+    call_and_keep_error([&] { nb::module_::import_("mindtorch_v2.profiler._modules").attr(function)(arguments...); });
     return Status::ok();
   }
 

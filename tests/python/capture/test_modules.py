@@ -104,3 +104,11 @@ def test_ops_lie_inside_the_call_of_their_module():
     (call,) = [event for event in prof.events() if event.name.startswith("nn.Module")]
     linear = next(event for event in prof.events() if event.name == "aten::linear")
     assert call.time_range.start <= linear.time_range.start <= linear.time_range.end <= call.time_range.end
+
+
+def test_calls_are_not_even_looked_at_without_the_option():
+    with profile(with_stack=True, profile_memory=True):
+        assert nn_module._module_call_hook is None
+    with profile(with_modules=True):
+        assert nn_module._module_call_hook is not None
+    assert nn_module._module_call_hook is None

@@ -92,11 +92,11 @@ def interrupted_once(function):
     """`function`, interrupted by the user when it is called first; and a list that holds one item per call."""
     calls = []
 
-    def interrupted():
+    def interrupted(*arguments):
         calls.append(function)
         if len(calls) == 1:
             signal.raise_signal(signal.SIGINT)
-        function()
+        function(*arguments)
 
     return interrupted, calls
 
@@ -121,8 +121,8 @@ def test_an_interrupt_while_a_profile_starts_or_stops_reaches_the_program(monkey
 def test_what_a_callback_raises_is_raised_by_the_call_that_caused_it(monkeypatch, op, callback):
     function = getattr(_modules, callback)
 
-    def failing():
-        function()
+    def failing(*arguments):
+        function(*arguments)
         raise LookupError("from a callback")
 
     monkeypatch.setattr(_modules, callback, failing)
@@ -144,7 +144,7 @@ def test_an_interrupt_is_raised_rather_than_another_error(monkeypatch):
     monkeypatch.setattr(sys, "unraisablehook", lambda hook: unraisable.append(hook.exc_type))
     function = _modules.stop
 
-    def failing():
+    def failing(*_):
         function()
         if raised:
             raise raised.pop(0)
