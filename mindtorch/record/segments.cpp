@@ -12,7 +12,7 @@
 namespace mindtorch::record {
 namespace {
 
-// Releases the memory of a segment that is no longer wanted, and counts what it held.
+// Gives the blocks of a segment back. Its events and its memory reports count as overwritten.
 void drop_segment(SessionCore& session, LogStorage& cold, const Segment& segment) noexcept {
   cold.overwritten += segment.used;
   cold.side_overwritten += segment.loose_entries;

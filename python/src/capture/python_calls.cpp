@@ -18,12 +18,13 @@ namespace nb = nanobind;
 
 bool is_profile_function_set = false;  // under the GIL
 
+nb::object code_of(PyFrameObject* frame) { return nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame))); }
+
 void report(std::uint64_t state, PyFrameObject* frame, int what, PyObject* argument) {
-  const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
   if (is_first_call(state, PyEval_GetFrame) && what == PyTrace_CALL) return;  // its frame is the innermost of those that began
   switch (what) {
-    case PyTrace_CALL: return python_call_begins(state, reinterpret_cast<PyCodeObject*>(code.ptr()));
-    case PyTrace_RETURN: return call_ends(state, code.ptr());
+    case PyTrace_CALL: return python_call_begins(state, reinterpret_cast<PyCodeObject*>(code_of(frame).ptr()));
+    case PyTrace_RETURN: return call_ends(state, code_of(frame).ptr());
     case PyTrace_C_CALL: return c_call_begins(state, argument, is_in_hidden_call() ? 0 : call_names().of_c_function(argument));
     case PyTrace_C_RETURN:
     case PyTrace_C_EXCEPTION: return call_ends(state, argument);
