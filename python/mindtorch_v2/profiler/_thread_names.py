@@ -21,13 +21,14 @@ class ThreadNames:
     def start(self):
         if _SYSTEM_IS_TOLD_BY_PYTHON or self._replaced is not None:
             return
+        inherited = _name_of(threading.main_thread())
         for thread in threading.enumerate():
-            _tell(thread)
+            _tell(thread, inherited)
         set_native_id = threading.Thread._set_native_id
 
         def set_native_id_and_name(thread):  # a new thread calls this first
             set_native_id(thread)
-            _tell(thread)
+            _tell(thread, _name_of(threading.main_thread()))
 
         self._replaced = set_native_id, set_native_id_and_name
         threading.Thread._set_native_id = set_native_id_and_name
@@ -43,13 +44,20 @@ class ThreadNames:
     cleanup = stop
 
 
-def _tell(thread):
-    main = threading.main_thread()
-    if thread is main or thread.native_id is None:
+def _place(thread):
+    return Path("/proc/self/task") / str(thread.native_id) / "comm"
+
+
+def _name_of(thread):
+    """What the system calls it; None if the thread has ended, or if the system is not Linux."""
+    with contextlib.suppress(OSError):
+        return _place(thread).read_bytes()
+    return None
+
+
+def _tell(thread, inherited):
+    """`inherited` is the name of the main thread, which threads have until they are told another one."""
+    if thread is threading.main_thread() or thread.native_id is None or _name_of(thread) != inherited:
         return
-    with contextlib.suppress(OSError):  # the thread has ended, or the system is not Linux
-        tasks = Path("/proc/self/task")
-        place = tasks / str(thread.native_id) / "comm"
-        # A new thread inherits the name of the one that started it.
-        if place.read_bytes() == (tasks / str(main.native_id) / "comm").read_bytes():
-            place.write_bytes(thread.name.encode(errors="replace")[:_LONGEST].decode(errors="ignore").encode())
+    with contextlib.suppress(OSError):
+        _place(thread).write_bytes(thread.name.encode(errors="replace")[:_LONGEST].decode(errors="ignore").encode())
