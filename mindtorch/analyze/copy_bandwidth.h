@@ -1,6 +1,7 @@
-// The bandwidth that a copy or a memset achieved.
+// The size of a copy or a memset, and the bandwidth that it achieved.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 
@@ -8,6 +9,9 @@
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::analyze {
+
+// The attribute "bytes" among the attributes of an event, if it is there.
+MINDTORCH_EXPORT std::optional<std::int64_t> copied_bytes(const trace::Recording& recording, std::span<const trace::Attribute> attributes);
 
 // In GB/s, from the attribute "bytes" among the event's attributes and its duration. Empty for other kinds of events, and if the size or
 // the duration is not known.

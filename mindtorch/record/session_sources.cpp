@@ -11,22 +11,14 @@ namespace mindtorch::record {
 void SessionSources::prepare(const std::vector<ActivitySource*>& sources, OptionsFor options_for) {
   options_for_ = std::move(options_for);
   for (ActivitySource* source : sources) {
-    const Status status = source->prepare(options_for_(*source));
-    if (status)
-      usable_.push_back(source);
-    else
-      add_problem(fmt::format("source {}: {}", source->name(), status.reason()));
+    if (succeeds(*source, source->prepare(options_for_(*source)))) usable_.push_back(source);
     note_limits(*source);
   }
 }
 
 void SessionSources::start() {
   for (ActivitySource* source : usable_) {
-    const Status status = source->start();
-    if (status)
-      started_.push_back(source);
-    else
-      add_problem(fmt::format("source {}: {}", source->name(), status.reason()));
+    if (succeeds(*source, source->start())) started_.push_back(source);
     note_limits(*source);
   }
 }
@@ -41,10 +33,7 @@ void SessionSources::take_from(ActivitySource& source, std::uint64_t now_ticks) 
 }
 
 bool SessionSources::restart(ActivitySource& source) {
-  Status status = source.prepare(options_for_(source));
-  if (status) status = source.start();
-  if (!status) add_problem(fmt::format("source {}: {}", source.name(), status.reason()));
-  return static_cast<bool>(status);
+  return succeeds(source, source.prepare(options_for_(source))) && succeeds(source, source.start());
 }
 
 void SessionSources::collect(std::uint64_t now_ticks, const std::function<std::uint64_t()>& window_start) {
@@ -80,6 +69,11 @@ void SessionSources::complete(trace::Recording& recording) {
 
 void SessionSources::add_problem(std::string problem) {
   if (std::ranges::find(problems_, problem) == problems_.end()) problems_.push_back(std::move(problem));
+}
+
+bool SessionSources::succeeds(const ActivitySource& source, const Status& status) {
+  if (!status) add_problem(fmt::format("source {}: {}", source.name(), status.reason()));
+  return static_cast<bool>(status);
 }
 
 // A source learns of some limits when it is prepared, and of others when it starts.

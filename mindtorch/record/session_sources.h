@@ -42,6 +42,8 @@ class SessionSources {
   void take_from(ActivitySource& source, std::uint64_t now_ticks);
   bool restart(ActivitySource& source);
   void forget_before(std::uint64_t window_start);
+  // Adds the reason to the problems if the call failed.
+  bool succeeds(const ActivitySource& source, const Status& status);
   void note_limits(const ActivitySource& source);
 
   OptionsFor options_for_;

@@ -38,7 +38,7 @@ constexpr std::array kCategories = {
 
 // Arguments that follow from columns and tables. kCallStack and the arguments of memory reports are not listed, because our events do not
 // have them.
-constexpr std::array<std::string_view, 34> kOwnArguments = {argument::kExternalId,
+constexpr std::array<std::string_view, 31> kOwnArguments = {argument::kExternalId,
                                                             argument::kDerived,
                                                             argument::kRecordFunctionId,
                                                             argument::kSequence,
@@ -60,9 +60,6 @@ constexpr std::array<std::string_view, 34> kOwnArguments = {argument::kExternalI
                                                             argument::kDeviceId,
                                                             argument::kPythonId,
                                                             argument::kPythonParentId,
-                                                            argument::kDevice,
-                                                            argument::kStream,
-                                                            argument::kCorrelation,
                                                             argument::kCpuMemory.before,
                                                             argument::kCpuMemory.after,
                                                             argument::kCpuMemory.delta,
@@ -72,6 +69,9 @@ constexpr std::array<std::string_view, 34> kOwnArguments = {argument::kExternalI
                                                             argument::kCudaMemory.before,
                                                             argument::kCudaMemory.after,
                                                             argument::kCudaMemory.delta};
+
+// Those of launches and of work on a device. Ops may have attributes of these names, such as the stream of a kernel that a compiler made.
+constexpr std::array<std::string_view, 3> kOwnArgumentsOfDevice = {argument::kDevice, argument::kStream, argument::kCorrelation};
 
 constexpr std::array<std::string_view, 13> kReservedKeys = {
     header::kSchemaVersion, header::kDeviceProperties, header::kTraceId,   header::kDisplayTimeUnit, header::kBaseTime,
@@ -118,7 +118,10 @@ EventKind implied_kind(EventKind of_category, std::string_view name, std::uint64
   }
 }
 
-bool is_own_argument(std::string_view key) { return std::ranges::find(kOwnArguments, key) != kOwnArguments.end(); }
+bool is_own_argument(std::string_view key, EventKind kind) {
+  if (has_correlation(kind) && std::ranges::find(kOwnArgumentsOfDevice, key) != kOwnArgumentsOfDevice.end()) return true;
+  return std::ranges::find(kOwnArguments, key) != kOwnArguments.end();
+}
 
 bool is_reserved_key(std::string_view key) { return std::ranges::find(kReservedKeys, key) != kReservedKeys.end(); }
 

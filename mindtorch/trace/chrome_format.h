@@ -108,8 +108,9 @@ constexpr const MemoryKeys& memory_keys(DeviceType type) {
 }
 }  // namespace argument
 
-// True for arguments that the writer makes from columns and tables. An attribute of the same name is left out, so that no key stands twice.
-MINDTORCH_EXPORT bool is_own_argument(std::string_view key);
+// True for arguments that the writer makes from columns and tables of such an event. An attribute of the same name is left out, so that no
+// key stands twice.
+MINDTORCH_EXPORT bool is_own_argument(std::string_view key, EventKind kind);
 
 // --- Header ---
 

@@ -41,8 +41,9 @@ class RecordedTest : public testing::Test {
     session->start();
     return session;
   }
-  trace::Recording stopped(Session& session) {
-    trace::Recording recording = session.stop();
+  trace::Recording stopped(Session& session) { return checked(session.stop()); }
+  trace::Recording snapshot_of(Session& session) { return checked(session.snapshot()); }
+  static trace::Recording checked(trace::Recording recording) {
     EXPECT_EQ(trace::check_invariants(recording), "");
     return recording;
   }

@@ -58,14 +58,7 @@ class LaunchingSource : public ActivitySource {
   std::uint64_t last_correlation_ = 0;
 };
 
-class SessionSourcesTest : public RecordedTest {
- protected:
-  trace::Recording snapshot_of(Session& session) {
-    trace::Recording recording = session.snapshot();
-    EXPECT_EQ(trace::check_invariants(recording), "");
-    return recording;
-  }
-};
+class SessionSourcesTest : public RecordedTest {};
 
 TEST_F(SessionSourcesTest, WorkOfDevicesIsInEachSnapshot) {
   LaunchingSource source(clock_);

@@ -20,11 +20,6 @@ constexpr std::int64_t kMegabyte = std::int64_t{1} << 20;
 
 class SnapshotTest : public RecordedTest {
  protected:
-  trace::Recording snapshot_of(Session& session) {
-    trace::Recording recording = session.snapshot();
-    EXPECT_EQ(trace::check_invariants(recording), "");
-    return recording;
-  }
   void steps(Session& session, int first, int count, int events_per_step = 300) {
     for (int step = first; step < first + count; ++step) {
       session.mark_step(step);

@@ -33,9 +33,14 @@ TEST(ChromeFormat, NameAndLinkTellStepsModulesAndBackwardFromTheRestOfTheirCateg
 }
 
 TEST(ChromeFormat, OwnArgumentsAndReservedKeysAreToldFromTheUsers) {
-  EXPECT_TRUE(is_own_argument(argument::kInputDims));
-  EXPECT_TRUE(is_own_argument(argument::memory_keys(DeviceType::kNpu).delta));
-  EXPECT_FALSE(is_own_argument("grid"));
+  for (const EventKind kind : {EventKind::kOp, EventKind::kKernel, EventKind::kRuntime}) {
+    EXPECT_TRUE(is_own_argument(argument::kInputDims, kind));
+    EXPECT_TRUE(is_own_argument(argument::memory_keys(DeviceType::kNpu).delta, kind));
+    EXPECT_FALSE(is_own_argument("grid", kind));
+  }
+  EXPECT_TRUE(is_own_argument(argument::kStream, EventKind::kKernel));
+  EXPECT_TRUE(is_own_argument(argument::kCorrelation, EventKind::kRuntime));
+  EXPECT_FALSE(is_own_argument(argument::kStream, EventKind::kOp));
   EXPECT_TRUE(is_reserved_key(header::kOwn));
   EXPECT_FALSE(is_reserved_key("distributedInfo"));
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "mindtorch/analyze/arguments.h"
+#include "mindtorch/analyze/copy_bandwidth.h"
 #include "mindtorch/analyze/report/code_tables.h"
 #include "mindtorch/analyze/report/rules.h"
 
@@ -94,13 +95,7 @@ class UndoneCopies {
     }
   }
 
-  std::int64_t bytes_of(EventIndex i) const {
-    for (const trace::Attribute& attribute : recording_.attributes.find(i)) {
-      if (attribute.type == trace::Attribute::Type::kInt && recording_.names[attribute.key] == "bytes")
-        return static_cast<std::int64_t>(attribute.bits);
-    }
-    return 0;
-  }
+  std::int64_t bytes_of(EventIndex i) const { return copied_bytes(recording_, recording_.attributes.find(i)).value_or(0); }
 
   void visit(EventIndex i) {
     if (!analysis_.tree().is_node(i) || outermost_[i] == kNoEvent) return;

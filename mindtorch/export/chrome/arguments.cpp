@@ -66,13 +66,6 @@ std::size_t hash_of(std::span<const Attribute> row) {
   return hash;
 }
 
-// Keys that the writer uses for launches and work on a device only. Ops may have attributes of these names, such as the stream of a kernel
-// that a compiler made.
-bool is_key_of_device(std::string_view key) {
-  return key == std::string_view(argument::kDevice) || key == std::string_view(argument::kStream) ||
-         key == std::string_view(argument::kCorrelation);
-}
-
 bool has_device(EventKind kind) { return kind == EventKind::kOp || kind == EventKind::kBackward; }
 
 }  // namespace
@@ -88,8 +81,8 @@ EventArguments::EventArguments(const analyze::Analysis& analysis) : analysis_(an
   latest_place_.resize(recording.attributes.values.empty() ? 0 : recording.names.size());
   for (const Attribute& attribute : recording.attributes.values) {
     const std::string& key = recording.names[attribute.key];
-    shadowed_on_device_[attribute.key] = trace::chrome_format::is_own_argument(key);
-    shadowed_[attribute.key] = shadowed_on_device_[attribute.key] && !is_key_of_device(key);
+    shadowed_[attribute.key] = trace::chrome_format::is_own_argument(key, EventKind::kOp);
+    shadowed_on_device_[attribute.key] = trace::chrome_format::is_own_argument(key, EventKind::kKernel);
   }
   stack_is_written_.resize(recording.stacks.size());
   frame_json_.reserve(recording.stacks.frames.size());
