@@ -15,12 +15,12 @@ _told = set()  # warnings that have been given: once is enough
 
 
 def activate_hosts() -> None:
-    """Activates the recording of PyTorch's ops if the program uses PyTorch and the bridge was built. Warns if it was not built."""
+    """Activates the recording of PyTorch's ops if the program uses PyTorch. Builds the bridge if there is none, and warns if it cannot."""
     if "torch" not in sys.modules:
         return
     from mindtorch_v2 import torch_bridge
 
-    state = torch_bridge.activate_if_possible()
+    state = torch_bridge.activate()
     if state.startswith("inactive: ") and state not in _told:
         _told.add(state)
         warn(f"PyTorch is imported, but its ops are not recorded: {state.removeprefix('inactive: ')}")

@@ -5,7 +5,6 @@ optimizers, and ends the recording with the program.
 from __future__ import annotations
 
 import atexit
-import fcntl
 import functools
 import importlib
 import os
@@ -32,21 +31,12 @@ def program_has_imported(name: str) -> None:
 
 
 def _build_bridge() -> None:
-    """PyTorch is recorded through a library that is compiled once for each release of PyTorch. One process compiles, others wait for it."""
+    """PyTorch is recorded through a library that belongs to the release of PyTorch. It is built if the package has none for this one."""
     from mindtorch_v2 import torch_bridge
-    from mindtorch_v2.torch_bridge import compiler, layout
 
-    if torch_bridge.activate_if_possible().startswith("active"):
-        return
-    layout.cache_folder().mkdir(parents=True, exist_ok=True)
-    with open(layout.cache_folder() / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if torch_bridge.activate_if_possible().startswith("active"):
-            return
-        try:
-            compiler.build(lambda line: print(f"mtprof: {line}", file=sys.stderr, flush=True))
-        except compiler.BuildError as error:
-            print(f"mtprof: PyTorch's ops are not recorded: {error}", file=sys.stderr)
+    state = torch_bridge.activate(lambda line: print(f"mtprof: {line}", file=sys.stderr, flush=True))
+    if state.startswith("inactive"):
+        print(f"mtprof: PyTorch's ops are not recorded: {state.removeprefix('inactive: ')}", file=sys.stderr)
 
 
 def _hook_optimizers(name: str) -> None:

@@ -1,23 +1,23 @@
 """Records real PyTorch: ops, autograd nodes, annotations and CPU memory of an unchanged program.
 
-The bridge is a small shared library that has to be built against the installed torch, once:
+The bridge is a small shared library that belongs to one release of torch. The package contains bridges for the releases that were known when
+it was made. For another release, the first profile builds one, which takes a C++ compiler and about a minute, once; or
 
     python -m mindtorch_v2.torch_bridge build
-
-From then on `mindtorch_v2.profiler.profile` loads it by itself whenever torch has been imported.
 """
 
 import sys
 import threading
 
-__all__ = ["activate_if_possible", "is_active"]
+__all__ = ["activate", "activate_if_possible", "is_active"]
 
 _lock = threading.Lock()
 _active = None  # the loaded library, once it is
+_not_built = None  # why the bridge could not be built; it is tried once in a process
 
 
 def activate_if_possible() -> str:
-    """Lets profiles record torch's ops if torch is imported and the bridge is built for it.
+    """Lets profiles record torch's ops if torch is imported and there is a bridge for it. Builds none.
 
     Returns what profiler.status() shows: "active: ..." or "inactive: ..." with what to do about it. Never raises; cheap once active.
     """
@@ -36,6 +36,27 @@ def activate_if_possible() -> str:
             except library.NotUsableError as problem:
                 return f"inactive: {problem}"
     return _active.description
+
+
+def activate(say=None) -> str:
+    """Does the same as activate_if_possible(), and builds the bridge first if there is none. Says on stderr that it does, or through `say`."""
+    global _not_built
+    state = activate_if_possible()
+    if _active is not None or "torch" not in sys.modules:
+        return state
+    from mindtorch_v2.torch_bridge import compiler, layout
+
+    try:
+        if _not_built is None:
+            compiler.build_if_needed(say or _say_on_stderr)
+    except (compiler.BuildError, OSError) as problem:
+        first, *more = str(problem).splitlines()
+        _not_built = f"{first} try {layout.BUILD_COMMAND}" if more else first
+    return activate_if_possible() if _not_built is None else f"inactive: {_not_built}"
+
+
+def _say_on_stderr(line: str) -> None:
+    print(f"mindtorch_v2: {line}", file=sys.stderr, flush=True)
 
 
 def is_active() -> bool:

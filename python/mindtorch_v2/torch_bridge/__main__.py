@@ -4,12 +4,12 @@ import argparse
 import sys
 
 from mindtorch_v2 import torch_bridge
-from mindtorch_v2.torch_bridge import compiler, layout
+from mindtorch_v2.torch_bridge import compiler, layout, ready
 
 
 def build() -> int:
     try:
-        compiler.build(print)
+        print(f"Built {compiler.build(print)}")
     except compiler.BuildError as error:
         print(f"torch_bridge: {error}", file=sys.stderr)
         return 1
@@ -24,7 +24,8 @@ def info() -> int:
         return 1
     status = torch_bridge.activate_if_possible()
     print(f"PyTorch   {torch.__version__}")
-    print(f"bridge    {layout.bridge_path(torch)}")
+    print(f"bridge    {ready.find(torch) or layout.bridge_path(torch)}")
+    print(f"ready for {', '.join(ready.releases()) or 'no release: this package was made without bridges'}")
     print(f"built for {', '.join(layout.built_versions()) or 'no release yet'}")
     print(f"status    {status}")
     return 0 if torch_bridge.is_active() else 1

@@ -1,14 +1,16 @@
-"""Compiles the bridge against the installed torch."""
+"""Compiles the bridge against a torch: the installed one, or the headers of a release."""
 
+import fcntl
 import os
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
-from mindtorch_v2.torch_bridge import layout
+from mindtorch_v2.torch_bridge import layout, ready
 
 OLDEST_TORCH = (2, 6)
 
@@ -17,25 +19,43 @@ class BuildError(Exception):
     """What went wrong, and what to do about it."""
 
 
+@dataclass(frozen=True)
+class Torch:
+    """The PyTorch that a library is compiled for."""
+
+    folder: Path  # contains include and lib
+    cxx11_abi: bool
+
+
 def build(say: Callable[[str], None] = lambda line: None) -> Path:
     """Compiles and links the bridge, and stores it where profiles look for it. Raises BuildError."""
     torch = _torch()
     target = layout.bridge_path(torch)
-    say(f"Building the bridge to PyTorch {torch.__version__} with {_compiler()}")
+    say(f"Building the bridge to PyTorch {torch.__version__} with {_compiler()}: once for this release, about a minute")
     compile_library(layout.sources(), target)
-    say(f"Built {target}")
     return target
 
 
-def build_if_needed() -> Path:
-    """Does the same as build(), unless the bridge for this torch and these sources exists."""
-    path = layout.bridge_path(_torch())
-    return path if path.exists() else build()
+def build_if_needed(say: Callable[[str], None] = lambda line: None) -> Path:
+    """Does the same as build(), unless the bridge for this torch and these sources exists. One process builds, others wait for it."""
+    torch = _torch()
+    path = ready.find(torch) or layout.bridge_path(torch)
+    if path.exists():
+        return path
+    _compiler()  # without one, nothing is written
+    layout.cache_folder().mkdir(parents=True, exist_ok=True)
+    with open(layout.cache_folder() / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return path if path.exists() else build(say)
 
 
-def compile_library(sources: list[Path], target: Path) -> None:
-    """Makes a shared library from sources that use torch's and our headers. It appears whole or not at all. Raises BuildError."""
-    torch, compiler = _torch(), _compiler()
+def compile_library(sources: list[Path], target: Path, torch: Torch | None = None, *, compiler="", linked_with=()) -> None:
+    """Makes a shared library from sources that use torch's and our headers. It appears whole or not at all. Raises BuildError.
+
+    It is made for the installed torch, by the compiler of this machine, and uses the recorder of this process, unless others are given.
+    """
+    torch, compiler = torch or _installed(), compiler or _compiler()
+    linked_with = linked_with or _recorder_options()
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         objects = [Path(folder) / f"{source.stem}.o" for source in sources]
@@ -43,8 +63,18 @@ def compile_library(sources: list[Path], target: Path) -> None:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(_run, commands))
         linked = Path(folder) / target.name
-        _run(_link_command(compiler, torch, objects, linked))
+        _run(_link_command(compiler, torch, [*map(str, objects), *linked_with], linked))
         os.replace(linked, target)
+
+
+def torch_headers(sources: list[Path], torch: Torch, compiler: str) -> list[str]:
+    """The headers of torch that compiling the sources reads, by their names below torch's include folder."""
+    found = set()
+    for source in filter(_speaks_to_torch, sources):
+        command = [*_compile_command(compiler, torch, source, Path("unused"))[:-4], "-M", str(source)]
+        words = _run(command).replace("\\\n", " ").split()
+        found |= {os.path.relpath(word, torch.folder / "include") for word in words if word.startswith(f"{torch.folder}/include/")}
+    return sorted(found)
 
 
 def _torch():
@@ -58,20 +88,25 @@ def _torch():
     return torch
 
 
+def _installed() -> Torch:
+    torch = _torch()
+    return Torch(Path(torch.__file__).parent, torch.compiled_with_cxx11_abi())
+
+
 def _compiler() -> str:
     for name in (os.environ.get("CXX"), "c++", "g++", "clang++"):
         if name and shutil.which(name.split()[0]):
             return name
-    raise BuildError("there is no C++ compiler; install one: sudo apt-get install g++")
+    raise BuildError(f"there is no C++ compiler to build the bridge with; install one: sudo apt-get install g++{ready.other_way()}")
 
 
-def _compile_command(compiler: str, torch, source: Path, out: Path) -> list[str]:
+def _compile_command(compiler: str, torch: Torch, source: Path, out: Path) -> list[str]:
     command = [*compiler.split(), "-std=c++20", "-O2", "-DNDEBUG", "-fPIC", "-fvisibility-inlines-hidden"]
     command += [f"-I{folder}" for folder in layout.include_folders()]
     if _speaks_to_torch(source):
         # Torch's wheels before 2.7 have the old strings of the standard library, ours never have.
-        command.append(f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}")
-        include = Path(torch.__file__).parent / "include"
+        command.append(f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.cxx11_abi)}")
+        include = torch.folder / "include"
         command += [f"-isystem{include}", f"-isystem{include / 'torch' / 'csrc' / 'api' / 'include'}"]
     return [*command, "-c", str(source), "-o", str(out)]
 
@@ -81,16 +116,20 @@ def _speaks_to_torch(source: Path) -> bool:
     return any(f"#include <{part}/" in path.read_text() for path in files for part in ("ATen", "c10", "torch"))
 
 
-def _link_command(compiler: str, torch, objects: list[Path], out: Path) -> list[str]:
-    libraries = Path(torch.__file__).parent / "lib"
+def _recorder_options() -> list[str]:
     recorder = layout.recorder_library()
     if not recorder.exists():
         raise BuildError(f"{recorder} was replaced since this process has loaded it; try again")
-    command = [*compiler.split(), "-shared", "-Wl,--no-undefined", "-Wl,--exclude-libs,ALL", *map(str, objects), str(recorder)]
-    return [*command, f"-L{libraries}", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{recorder.parent}", "-o", str(out)]
+    return [str(recorder), f"-Wl,-rpath,{recorder.parent}"]
 
 
-def _run(command: list[str]) -> None:
+def _link_command(compiler: str, torch: Torch, linked: list[str], out: Path) -> list[str]:
+    command = [*compiler.split(), "-shared", "-Wl,--no-undefined", "-Wl,--exclude-libs,ALL", *linked]
+    return [*command, f"-L{torch.folder / 'lib'}", "-ltorch_cpu", "-lc10", "-o", str(out)]
+
+
+def _run(command: list[str]) -> str:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise BuildError(f"the compiler failed:\n{' '.join(command)}\n{done.stderr.strip()}")
+    return done.stdout

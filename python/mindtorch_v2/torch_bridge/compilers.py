@@ -1,6 +1,6 @@
 """Lets torch.compile, torch.export and torch.jit see torch's record_function where a program uses ours."""
 
-from mindtorch_v2._C import _set_record_function_attribute, record_function
+from mindtorch_v2._C import _set_record_function_attribute, is_profiler_enabled, record_function
 from mindtorch_v2.torch_bridge.imports import after_import
 
 
@@ -12,9 +12,13 @@ def introduce_to_torch() -> None:
 
 
 def _load_bridge() -> None:
-    """The bridge says whether torch.jit traces. Whether it is built is told by profiles."""
+    """The bridge says whether torch.jit traces. Whether there is one is told by profiles."""
     from mindtorch_v2 import torch_bridge
 
+    if is_profiler_enabled() and not torch_bridge.is_active():
+        from mindtorch_v2.profiler._warnings import warn
+
+        warn("PyTorch was imported while a profile records: this profile has none of its ops. Import torch before the profile starts")
     torch_bridge.activate_if_possible()
 
 

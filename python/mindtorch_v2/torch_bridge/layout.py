@@ -1,4 +1,4 @@
-"""The locations of the bridge: its sources, our headers and library, and the built bridges of this user."""
+"""The locations of the bridge: its sources, our headers and library, the bridges of the package and the built bridges of this user."""
 
 import hashlib
 import os
@@ -59,6 +59,11 @@ def digest(torch) -> str:
         text.update(path.name.encode())
         text.update(path.read_bytes())
     return text.hexdigest()[:12]
+
+
+def ready_folder() -> Path:
+    """The folder of the bridges that came with the package; it does not exist in one that came without."""
+    return _HERE / "ready"
 
 
 def cache_folder() -> Path:

@@ -4,7 +4,7 @@ import ctypes
 from pathlib import Path
 
 from mindtorch_v2._C import _set_tracing_check
-from mindtorch_v2.torch_bridge import layout
+from mindtorch_v2.torch_bridge import layout, ready
 from mindtorch_v2.torch_bridge.sessions import SessionHooks
 
 
@@ -28,14 +28,22 @@ class Library:
 
 
 def load(torch) -> Library:
+    """The bridge of the package, or else the one that was built on this machine."""
     version = str(torch.__version__)
-    try:
-        path = layout.bridge_path(torch)
-        if path.exists():
-            return Library(path, version)
-    except OSError as error:
-        raise NotUsableError(f"the bridge cannot be loaded: {error}; rebuild it: {layout.BUILD_COMMAND}") from error
-    raise NotUsableError(_why_missing(version))
+    problem = None
+    for find in (ready.find, _built):
+        try:
+            path = find(torch)
+            if path is not None:
+                return Library(path, version)
+        except OSError as error:
+            problem = f"the bridge cannot be loaded: {error}; rebuild it: {layout.BUILD_COMMAND}"
+    raise NotUsableError(problem or _why_missing(version))
+
+
+def _built(torch) -> Path | None:
+    path = layout.bridge_path(torch)
+    return path if path.exists() else None
 
 
 def _why_missing(version: str) -> str:
@@ -48,9 +56,9 @@ def _why_missing(version: str) -> str:
 
 
 def _check_release(built_for: str, torch_version: str) -> None:
-    """Checks that a bridge in the wrong folder does not call another torch."""
-    release = torch_version.partition("+")[0]
-    if not release.startswith(built_for):
+    """Checks that a bridge in the wrong folder does not call another torch. Patch releases may share a bridge."""
+    if ready.minor_release(built_for) != ready.minor_release(torch_version):
+        release = torch_version.partition("+")[0]
         raise NotUsableError(f"the bridge was built for PyTorch {built_for}, this is {release}; rebuild it: {layout.BUILD_COMMAND}")
 
 

@@ -120,7 +120,7 @@ def test_a_library_that_cannot_be_found_is_a_reason_and_no_error(torch, monkeypa
 def test_an_up_to_date_bridge_is_not_built_again(torch, monkeypatch):
     from mindtorch_v2.torch_bridge import compiler, layout
 
-    monkeypatch.setattr(compiler, "build", lambda: "built")
+    monkeypatch.setattr(compiler, "build", lambda say: "built")
     assert compiler.build_if_needed() == layout.bridge_path(torch)
     monkeypatch.setattr(layout, "digest", lambda _: "of other sources")
     assert compiler.build_if_needed() == "built"

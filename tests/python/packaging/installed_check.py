@@ -1,4 +1,7 @@
-"""Run by ./dev wheel in an environment that holds the wheel and nothing of the sources: the package does what it promises there."""
+"""Run by ./dev wheel in an environment that holds the wheel and nothing of the sources: the package does what it promises there.
+
+Its argument is the number of bridges to PyTorch that the wheel should contain.
+"""
 
 import json
 import subprocess
@@ -30,6 +33,8 @@ def main():
         assert summary, "mtprof says nothing"
     for path in ("lib/libmindtorch.so", "include/mindtorch/profiler/profile.h", "lib/cmake/mindtorch/mindtorch-config.cmake", "py.typed"):
         assert (package / path).exists(), f"{path} did not travel"
+    bridges = list((package / "torch_bridge" / "ready").glob("*/libmindtorch_torch.so"))
+    assert len(bridges) == int(sys.argv[1]), f"{len(bridges)} bridges to PyTorch travelled instead of {sys.argv[1]}"
     print(f"mindtorch_v2 {torch.__version__} works in {sys.prefix}: {len(names)} events recorded")
 
 
