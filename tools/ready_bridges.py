@@ -86,16 +86,12 @@ def needed_names(library: Path) -> set[str]:
     return {row[7] for row in rows if len(row) >= 8 and row[6] == "UND" and row[4] == "GLOBAL" and "@" not in row[7]}
 
 
-def recorder_for(machine: str, scratch: Path) -> Path:
-    """The library of the build, or for another machine a stand-in with its names."""
-    library = layout.recorder_library()
-    if machine == platform.machine():
-        return library
-    listing = subprocess.run(["readelf", "--dynamic", library], capture_output=True, text=True, check=True).stdout
-    soname = next(line.split("[")[1].rstrip("]") for line in listing.splitlines() if "(SONAME)" in line)
-    stand_in = scratch / "libmindtorch.so"
-    torch_releases.make_stand_in(stand_in, soname, torch_releases.exported_names(library), torch_releases.TOOLS[machine])
-    return stand_in
+def recorder_of_a_wheel(machine: str, scratch: Path) -> Path:
+    """A stand-in for our library with the name that the file has in a wheel, where there are no links."""
+    library = scratch / "libmindtorch.so"
+    names = torch_releases.exported_names(layout.recorder_library())
+    torch_releases.make_stand_in(library, library.name, names, torch_releases.TOOLS[machine])
+    return library
 
 
 def main() -> None:
@@ -109,7 +105,7 @@ def main() -> None:
     get = torch_releases.get
     releases = [get(version, options.machine, options.kept.resolve(), print) for version in options.releases.split(",")]
     with tempfile.TemporaryDirectory() as scratch:
-        recorder = recorder_for(options.machine, Path(scratch))
+        recorder = recorder_of_a_wheel(options.machine, Path(scratch))
         for plan in plans(releases, compiler_name):
             target = build(plan, options.into.resolve(), compiler_name, recorder)
             served = ", ".join(release.build for release in plan.releases)

@@ -1,7 +1,7 @@
 """Records real PyTorch: ops, autograd nodes, annotations and CPU memory of an unchanged program.
 
-The bridge is a small shared library that belongs to one release of torch. The package contains bridges for the releases that were known when
-it was made. For another release, the first profile builds one, which takes a C++ compiler and about a minute, once; or
+The bridge is a small shared library that belongs to one release of torch. A wheel contains bridges for the releases that were known when it
+was made. For another release, the first profile builds one, once, which takes a C++ compiler and about a minute. It can be built before:
 
     python -m mindtorch_v2.torch_bridge build
 """
@@ -39,7 +39,7 @@ def activate_if_possible() -> str:
 
 
 def activate(say=None) -> str:
-    """Does the same as activate_if_possible(), and builds the bridge first if there is none. Says on stderr that it does, or through `say`."""
+    """Does the same as activate_if_possible(), and builds the bridge first if there is none. Says so through `say`, or on stderr."""
     global _not_built
     state = activate_if_possible()
     if _active is not None or "torch" not in sys.modules:

@@ -13,7 +13,7 @@ from mindtorch_v2.torch_bridge import layout
 
 NOTE_NAME = "torch.json"
 # The end of the names of the headers that hold nothing but the number of the release.
-VERSION_HEADER = "torch/version.h"
+VERSION_HEADER = "/version.h"
 
 
 class ReadyBridge:
