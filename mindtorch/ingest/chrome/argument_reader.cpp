@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
-#include <utility>
 
 #include "mindtorch/ingest/chrome/frame_text.h"
-#include "mindtorch/ingest/chrome/json_value.h"
+#include "mindtorch/ingest/chrome/json_tokens.h"
 #include "mindtorch/ingest/chrome/raw_json.h"
 #include "mindtorch/trace/chrome_format.h"
 
@@ -106,22 +104,13 @@ constexpr std::array<std::uint8_t, 257> kFirst = [] {
   return first;
 }();
 
-// The known key that starts at `raw` and ends in a quote. Reads no further than a longer key would: the text is padded.
-Key find_key(const char* raw) {
-  const auto letter = static_cast<unsigned char>(raw[0]);
+Key find_key(std::string_view key) {
+  if (key.empty()) return Key::kAttribute;
+  const auto letter = static_cast<unsigned char>(key[0]);
   for (std::size_t i = kFirst[letter]; i < kFirst[letter + 1U]; ++i) {
-    const std::string_view text = kKnownKeys[i].text;
-    if (raw[text.size()] == '"' && std::memcmp(raw, text.data(), text.size()) == 0) return kKnownKeys[i].key;
+    if (kKnownKeys[i].text == key) return kKnownKeys[i].key;
   }
   return Key::kAttribute;
-}
-
-// Returns the text between the quotes of a key. A key ends at a quote that is not escaped.
-std::string_view raw_key(const simdjson::ondemand::field& field) {
-  const char* const begin = field.key().raw();
-  const char* end = begin;
-  while (*end != '"') end += *end == '\\' ? 2 : 1;
-  return {begin, end};
 }
 
 void set_integer(std::string_view token, std::int64_t& into) {
@@ -133,64 +122,72 @@ void set_address(std::string_view token, std::uint64_t& into) { std::from_chars(
 
 }  // namespace
 
-error_code ArgumentReader::read(simdjson::ondemand::object args, ParsedArguments& out) {
-  for (auto result : args) {
-    simdjson::ondemand::field field;
-    if (const error_code error = std::move(result).get(field)) return error;
-    const auto token = [&] { return trimmed(field.value().raw_json_token()); };
-    error_code error = simdjson::SUCCESS;
-    switch (find_key(field.key().raw())) {
-      case Key::kIgnored: break;
-      case Key::kAttribute: error = read_attribute(field, raw_key(field), out); break;
-      case Key::kAddress: set_address(token(), out.address); break;
-      case Key::kKind: out.kind = inside_quotes(token()); break;
-      case Key::kAsync: out.is_async = token() == "true"; break;
-      case Key::kDerived: out.is_derived = token() == "true"; break;
-      case Key::kFinished: out.is_unfinished = token() == "false"; break;
-      case Key::kBytes: set_integer(token(), out.bytes); break;
-      case Key::kDevice: set_integer(token(), out.device); break;
-      case Key::kStackId: set_integer(token(), out.stack_id); break;
-      case Key::kStream: set_integer(token(), out.stream); break;
-      case Key::kDeviceId: set_integer(token(), out.device_id); break;
-      case Key::kDeviceType: set_integer(token(), out.device_type); break;
-      case Key::kCorrelation: set_integer(token(), out.correlation); break;
-      case Key::kForwardThread: set_integer(token(), out.forward_thread); break;
-      case Key::kSequence: set_integer(token(), out.sequence); break;
-      case Key::kReserved: set_integer(token(), out.total_reserved); break;
-      case Key::kAllocated: set_integer(token(), out.total_allocated); break;
-      case Key::kDims: error = read_extents(field.value(), {out.inputs, out.memory}, &trace::Input::sizes); break;
-      case Key::kStrides: error = read_extents(field.value(), {out.inputs, out.memory}, &trace::Input::strides); break;
-      case Key::kTypes: error = read_texts(field.value(), {out.inputs, out.memory}, &ParsedInput::type); break;
-      case Key::kConcrete: error = read_texts(field.value(), {out.inputs, out.memory}, &ParsedInput::concrete); break;
-      case Key::kStack:
-      case Key::kCallStack: error = read_stack(field.value(), out); break;
-    }
-    if (error != simdjson::SUCCESS) return error;
+error_code ArgumentReader::read(JsonTokens& tokens, ParsedArguments& out) {
+  return tokens.for_each_member([&](std::string_view key) { return read_argument(key, tokens, out); });
+}
+
+error_code ArgumentReader::read_argument(std::string_view raw_key, JsonTokens& tokens, ParsedArguments& out) {
+  const InputSink inputs{out.inputs, out.memory};
+  const Key key = find_key(raw_key);
+  switch (key) {
+    case Key::kAttribute: return read_attribute(raw_key, tokens, out);
+    case Key::kDims: return read_extents(tokens, inputs, &trace::Input::sizes);
+    case Key::kStrides: return read_extents(tokens, inputs, &trace::Input::strides);
+    case Key::kTypes: return read_texts(tokens, inputs, &ParsedInput::type);
+    case Key::kConcrete: return read_texts(tokens, inputs, &ParsedInput::concrete);
+    case Key::kStack:
+    case Key::kCallStack: return read_stack(tokens, out);
+    default: break;
+  }
+  std::string_view token;
+  if (const error_code error = tokens.take_token(token)) return error;
+  switch (key) {
+    case Key::kAddress: set_address(token, out.address); break;
+    case Key::kKind: out.kind = inside_quotes(token); break;
+    case Key::kAsync: out.is_async = token == "true"; break;
+    case Key::kDerived: out.is_derived = token == "true"; break;
+    case Key::kFinished: out.is_unfinished = token == "false"; break;
+    case Key::kBytes: set_integer(token, out.bytes); break;
+    case Key::kDevice: set_integer(token, out.device); break;
+    case Key::kStackId: set_integer(token, out.stack_id); break;
+    case Key::kStream: set_integer(token, out.stream); break;
+    case Key::kDeviceId: set_integer(token, out.device_id); break;
+    case Key::kDeviceType: set_integer(token, out.device_type); break;
+    case Key::kCorrelation: set_integer(token, out.correlation); break;
+    case Key::kForwardThread: set_integer(token, out.forward_thread); break;
+    case Key::kSequence: set_integer(token, out.sequence); break;
+    case Key::kReserved: set_integer(token, out.total_reserved); break;
+    case Key::kAllocated: set_integer(token, out.total_allocated); break;
+    default: break;
   }
   return simdjson::SUCCESS;
 }
 
 // Ours is a list of "file:line:function", torch's one text of "file(line): function" joined by ";". Both start with the innermost frame.
-error_code ArgumentReader::read_stack(Value value, ParsedArguments& out) {
-  std::string_view joined;
-  if (value.get_string().get(joined) == simdjson::SUCCESS) {
+error_code ArgumentReader::read_stack(JsonTokens& tokens, ParsedArguments& out) {
+  const auto add = [&](std::string_view frame) {
+    out.memory.take_for<trace::Frame>(1);
+    out.stack.push_back(frame_of(frame));
+  };
+  if (tokens.first() != '[') {
+    std::string_view joined;
+    if (const error_code error = tokens.take_text(joined)) return error;
     while (!joined.empty()) {
       const std::size_t end = std::min(joined.find(';'), joined.size());
-      out.memory.take_for<trace::Frame>(1);
-      out.stack.push_back(frame_of(joined.substr(0, end)));
+      add(joined.substr(0, end));
       joined.remove_prefix(std::min(joined.size(), end + 1));
     }
     return simdjson::SUCCESS;
   }
-  return for_each_item(value, [&](Value item, std::size_t) {
+  return tokens.for_each_item([&](std::size_t) {
+    const bool is_text = tokens.first() == '"';
     std::string_view text;
-    const error_code error = item.get_string().get(text);
-    out.memory.take_for<trace::Frame>(1);
-    if (error == simdjson::SUCCESS && text.starts_with(trace::chrome_format::kStackReference))
+    if (const error_code error = tokens.take_text(text)) return error;
+    if (text.starts_with(trace::chrome_format::kStackReference))
       set_integer(text.substr(trace::chrome_format::kStackReference.size()), out.same_stack);
-    else if (error == simdjson::SUCCESS)
-      out.stack.push_back(frame_of(text));
-    return error == simdjson::INCORRECT_TYPE ? simdjson::SUCCESS : error;
+    else if (is_text)
+      add(text);
+    return simdjson::SUCCESS;
   });
 }
 
@@ -204,28 +201,27 @@ trace::Frame ArgumentReader::frame_of(std::string_view text) {
   return at->second;
 }
 
-error_code ArgumentReader::read_attribute(simdjson::ondemand::field field, std::string_view key, ParsedArguments& out) {
-  Attribute attribute;
-  attribute.key = cache_.find(names_, key, [&] {
-    std::string_view text;
-    return field.unescaped_key().get(text) == simdjson::SUCCESS ? text : key;
-  });
-  Value value = field.value();
-  const std::string_view token = trimmed(value.raw_json_token());
-  if (is_string(token)) {
-    attribute.type = Attribute::Type::kText;
-    error_code error = simdjson::SUCCESS;
-    attribute.bits = cache_.find(names_, token, [&] {
+error_code ArgumentReader::read_attribute(std::string_view key, JsonTokens& tokens, ParsedArguments& out) {
+  error_code error = simdjson::SUCCESS;
+  const auto intern = [&](std::string_view token, std::string_view inside) {
+    return cache_.find(names_, token, [&] {
       std::string_view text;
-      error = value.get_string().get(text);
+      error = tokens.unescape(inside, text);
       return text;
     });
+  };
+  Attribute attribute;
+  attribute.key = intern(key, key);
+  if (error != simdjson::SUCCESS) return error;
+  std::string_view token;
+  if (error = tokens.take_json(token); error != simdjson::SUCCESS) return error;
+  if (is_string(token)) {
+    attribute.type = Attribute::Type::kText;
+    attribute.bits = intern(token, inside_quotes(token));
     if (error != simdjson::SUCCESS) return error;
   } else if (token.starts_with('{') || token.starts_with('[')) {
     attribute.type = Attribute::Type::kJson;
-    std::string_view json;
-    if (const error_code error = raw_text(value, json)) return error;
-    attribute.bits = cache_.intern(names_, json);
+    attribute.bits = cache_.intern(names_, token);
   } else if (token == "true" || token == "false") {
     attribute.type = Attribute::Type::kBool;
     attribute.bits = token == "true";

@@ -1,8 +1,6 @@
 // Reads the "args" of one element, as far as they are torch's or ours; the rest become attributes.
 #pragma once
 
-#include <simdjson.h>
-
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "mindtorch/ingest/chrome/input_reader.h"
+#include "mindtorch/ingest/chrome/json_tokens.h"
 #include "mindtorch/ingest/chrome/name_cache.h"
 #include "mindtorch/trace/event.h"
 #include "mindtorch/trace/memory_budget.h"
@@ -55,8 +54,8 @@ class ArgumentReader {
   // Texts are interned into `names`.
   ArgumentReader(std::vector<std::string>& names, NameCache& cache) : names_(names), cache_(cache) {}
 
-  // Throws trace::BudgetExceeded if the arguments take more than out.memory.
-  simdjson::error_code read(simdjson::ondemand::object args, ParsedArguments& out);
+  // Reads the object at hand. Throws trace::BudgetExceeded if the arguments take more than out.memory.
+  simdjson::error_code read(JsonTokens& tokens, ParsedArguments& out);
   // Bytes that what is remembered between events takes, at most.
   std::uint64_t memory() const { return frames_.size() * kFrameEntry + 2 * frame_bytes_; }
 
@@ -64,11 +63,11 @@ class ArgumentReader {
   std::vector<trace::Input> resolve_inputs(std::vector<ParsedInput>& parsed) { return chrome::resolve_inputs(parsed, names_, cache_); }
 
  private:
-  using Value = simdjson::ondemand::value;
   static constexpr std::uint64_t kFrameEntry = 128;
 
-  simdjson::error_code read_stack(Value value, ParsedArguments& out);
-  simdjson::error_code read_attribute(simdjson::ondemand::field field, std::string_view key, ParsedArguments& out);
+  simdjson::error_code read_argument(std::string_view key, JsonTokens& tokens, ParsedArguments& out);
+  simdjson::error_code read_stack(JsonTokens& tokens, ParsedArguments& out);
+  simdjson::error_code read_attribute(std::string_view key, JsonTokens& tokens, ParsedArguments& out);
   trace::Frame frame_of(std::string_view text);
 
   std::vector<std::string>& names_;

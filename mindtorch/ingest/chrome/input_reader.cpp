@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "mindtorch/ingest/chrome/json_value.h"
 #include "mindtorch/ingest/chrome/raw_json.h"
 #include "mindtorch/trace/text.h"
 
@@ -25,43 +24,32 @@ ParsedInput& input_at(InputSink sink, std::size_t index) {
 
 using Extents = std::vector<std::int64_t> Input::*;
 
-void add_extent(simdjson::ondemand::value value, Input& input, Extents extents, trace::MemoryBudget& memory) {
-  const auto number = parse_integer(trimmed(value.raw_json_token()));
-  if (!number) return;
-  memory.take_for<std::int64_t>(1);
-  (input.*extents).push_back(*number);
+error_code add_extent(JsonTokens& tokens, Input& input, Extents extents, trace::MemoryBudget& memory) {
+  std::string_view token;
+  if (const error_code error = tokens.take_token(token)) return error;
+  if (const auto number = parse_integer(token)) {
+    memory.take_for<std::int64_t>(1);
+    (input.*extents).push_back(*number);
+  }
+  return simdjson::SUCCESS;
 }
 
 // [2, 3] of a tensor.
-error_code read_tensor(simdjson::ondemand::array list, Input& tensor, Extents extents, trace::MemoryBudget& memory) {
+error_code read_tensor(JsonTokens& tokens, Input& tensor, Extents extents, trace::MemoryBudget& memory) {
   tensor.kind = Input::Kind::kTensor;
-  for (auto item : list) {
-    simdjson::ondemand::value value;
-    if (const error_code error = std::move(item).get(value)) return error;
-    add_extent(value, tensor, extents, memory);
-  }
-  return simdjson::SUCCESS;
+  return tokens.for_each_item([&](std::size_t) { return add_extent(tokens, tensor, extents, memory); });
 }
 
 // [2, 3] of a tensor, [[2, 3], [4]] of a tensor list. What is neither is left out, lists that nest deeper too.
-error_code read_extents_of(simdjson::ondemand::array list, Input& input, Extents extents, trace::MemoryBudget& memory) {
-  std::size_t index = 0;
-  for (auto item : list) {
-    simdjson::ondemand::value value;
-    if (const error_code error = std::move(item).get(value)) return error;
-    simdjson::ondemand::array inner;
-    if (value.get_array().get(inner) == simdjson::SUCCESS) {
-      if (index >= input.list.size()) {
-        memory.take_for<Input>(index + 1 - input.list.size());
-        input.list.resize(index + 1);
-      }
-      if (const error_code error = read_tensor(inner, input.list[index], extents, memory)) return error;
-    } else {
-      add_extent(value, input, extents, memory);
+error_code read_extents_of(JsonTokens& tokens, Input& input, Extents extents, trace::MemoryBudget& memory) {
+  return tokens.for_each_item([&](std::size_t index) {
+    if (tokens.first() != '[') return add_extent(tokens, input, extents, memory);
+    if (index >= input.list.size()) {
+      memory.take_for<Input>(index + 1 - input.list.size());
+      input.list.resize(index + 1);
     }
-    ++index;
-  }
-  return simdjson::SUCCESS;
+    return read_tensor(tokens, input.list[index], extents, memory);
+  });
 }
 
 // The items of "[1, -1]".
@@ -148,23 +136,17 @@ void resolve(ParsedInput& parsed, std::vector<std::string>& names, NameCache& ca
 
 }  // namespace
 
-error_code read_extents(simdjson::ondemand::value value, InputSink sink, Extents extents) {
-  return for_each_item(value, [&](simdjson::ondemand::value item, std::size_t index) {
+error_code read_extents(JsonTokens& tokens, InputSink sink, Extents extents) {
+  if (tokens.first() != '[') return tokens.skip();
+  return tokens.for_each_item([&](std::size_t index) {
     ParsedInput& input = input_at(sink, index);
-    simdjson::ondemand::array list;
-    if (item.get_array().get(list) != simdjson::SUCCESS) return simdjson::SUCCESS;
-    return read_extents_of(list, input.input, extents, sink.memory);
+    return tokens.first() == '[' ? read_extents_of(tokens, input.input, extents, sink.memory) : tokens.skip();
   });
 }
 
-error_code read_texts(simdjson::ondemand::value value, InputSink sink, std::string_view ParsedInput::*text) {
-  return for_each_item(value, [&](simdjson::ondemand::value item, std::size_t index) {
-    ParsedInput& input = input_at(sink, index);
-    std::string_view inside;
-    const error_code error = item.get_string().get(inside);
-    if (error == simdjson::SUCCESS) input.*text = inside;
-    return error == simdjson::INCORRECT_TYPE ? simdjson::SUCCESS : error;
-  });
+error_code read_texts(JsonTokens& tokens, InputSink sink, std::string_view ParsedInput::*text) {
+  if (tokens.first() != '[') return tokens.skip();
+  return tokens.for_each_item([&](std::size_t index) { return tokens.take_text(input_at(sink, index).*text); });
 }
 
 std::vector<Input> resolve_inputs(std::vector<ParsedInput>& parsed, std::vector<std::string>& names, NameCache& cache) {

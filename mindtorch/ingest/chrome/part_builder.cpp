@@ -55,15 +55,17 @@ void PartBuilder::add(Element& element) {
 }
 
 const PartBuilder::Category& PartBuilder::category_of(std::string_view token) {
-  if (last_category_ != nullptr && last_category_->first == token) return last_category_->second;
-  const auto [at, is_new] = categories_.try_emplace(std::string(token));
-  if (is_new) {
-    const auto meaning = format::meaning_of_category(inside_quotes(token));
-    at->second.is_known = meaning.has_value();
-    if (meaning) at->second.meaning = *meaning;
-  }
-  last_category_ = &*at;
-  return at->second;
+  const std::uint32_t id = category_ids_.find_or_add(
+      hash_of(token), [&](std::uint32_t known) { return categories_[known].first == token; },
+      [&] {
+        Category category;
+        const auto meaning = format::meaning_of_category(inside_quotes(token));
+        category.is_known = meaning.has_value();
+        if (meaning) category.meaning = *meaning;
+        categories_.emplace_back(token, category);
+        return static_cast<std::uint32_t>(categories_.size() - 1);
+      });
+  return categories_[id].second;
 }
 
 void PartBuilder::add_complete(Element& element) {
@@ -109,7 +111,7 @@ void PartBuilder::add_event(Element& element, const Category& category, std::int
   element.name = name_without_overload(element);
   std::uint64_t link = link_of(category.meaning.kind, arguments);
   EventKind kind = format::implied_kind(category.meaning.kind, recording.names[element.name], link);
-  kind = trace::event_kind_of_name(arguments.kind).value_or(kind);
+  if (!arguments.kind.empty()) kind = trace::event_kind_of_name(arguments.kind).value_or(kind);
   if (kind == EventKind::kStep) link = trace::step_link_in_name(recording.names[element.name]);
   part_.saw_npu |= trace::is_launch_kind(kind) && category.meaning.device == DeviceType::kNpu;
   part_.saw_cuda |= trace::is_launch_kind(kind) && category.meaning.device == DeviceType::kCuda;
@@ -171,8 +173,9 @@ void PartBuilder::add_flow(const Element& element, bool starts, bool ends) {
 
 RowId PartBuilder::row_of(const Element& element, bool is_device, std::int64_t stream) {
   const auto same = [&](const RowKey& key) { return key.tid == element.tid && key.pid == element.pid && key.is_device == is_device; };
-  if (last_row_ >= part_.rows.size() || !same(part_.rows[last_row_])) {
-    last_row_ = rows_.find_or_add(
+  RowId& last = last_rows_[is_device ? 1 : 0];
+  if (last >= part_.rows.size() || !same(part_.rows[last])) {
+    last = rows_.find_or_add(
         hash_of_row(element.pid, element.tid, is_device), [&](std::uint32_t id) { return same(part_.rows[id]); },
         [&] {
           part_.rows.push_back({std::string(element.pid), std::string(element.tid), is_device});
@@ -180,8 +183,8 @@ RowId PartBuilder::row_of(const Element& element, bool is_device, std::int64_t s
           return static_cast<std::uint32_t>(part_.rows.size() - 1);
         });
   }
-  if (stream >= 0) part_.streams[last_row_] = stream;
-  return last_row_;
+  if (stream >= 0) part_.streams[last] = stream;
+  return last;
 }
 
 }  // namespace mindtorch::ingest::chrome

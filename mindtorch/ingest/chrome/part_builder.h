@@ -1,9 +1,9 @@
 // Turns elements of traceEvents into events, memory reports and row names of a TracePart.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -68,9 +68,9 @@ class PartBuilder {
   ArgumentReader arguments_{part_.recording.names, names_};
   trace::StackInterner stacks_;
   trace::IdTable rows_;
-  RowId last_row_ = 0;
-  std::unordered_map<std::string, Category> categories_;
-  const std::pair<const std::string, Category>* last_category_ = nullptr;
+  std::array<RowId, 2> last_rows_{};  // of the host and of devices
+  trace::IdTable category_ids_;
+  std::vector<std::pair<std::string, Category>> categories_;  // by their tokens
 };
 
 }  // namespace mindtorch::ingest::chrome

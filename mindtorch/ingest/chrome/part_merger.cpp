@@ -137,6 +137,7 @@ void PartMerger::append(TracePart&& next) {
   if (next.window_end_ns != TracePart::kNoTime) whole_.window_end_ns = next.window_end_ns;
   whole_.saw_npu |= next.saw_npu;
   whole_.saw_cuda |= next.saw_cuda;
+  whole_.has_events |= next.has_events;
   whole_.elements += next.elements;
   whole_.flow_starts.insert(whole_.flow_starts.end(), next.flow_starts.begin(), next.flow_starts.end());
   whole_.flow_ends.insert(whole_.flow_ends.end(), next.flow_ends.begin(), next.flow_ends.end());

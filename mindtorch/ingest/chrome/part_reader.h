@@ -17,7 +17,7 @@ class PartReader {
   explicit PartReader(const TextLimits& limits);
   ~PartReader();
 
-  // Parses a piece (copied into a buffer of its own). Stops at the first damage, which the part then names.
+  // Parses a piece. Stops at the first damage, which the part then names.
   // Throws trace::BudgetExceeded; position() then says where.
   void read(const TextPiece& piece);
   bool is_damaged() const;

@@ -64,6 +64,10 @@ inline std::optional<std::int64_t> parse_micros(std::string_view token) {
   if (at != end && *at == '.' && digits > 0 && digits <= kMostDigits) {
     for (++at; at != end && *at >= '0' && *at <= '9' && decimals < 3; ++at, ++decimals) value = value * 10 + (*at - '0');
     if (decimals == 0) digits = 0;
+    if (decimals == 3 && at != end && *at >= '5' && *at <= '9') ++value;
+    std::int64_t ignored = 0;
+    while (decimals == 3 && end - at >= 8 && parse_eight_digits(at, ignored)) at += 8;
+    while (decimals == 3 && at != end && *at >= '0' && *at <= '9') ++at;
   }
   if (at == end && digits > 0 && digits <= kMostDigits) {
     for (; decimals < 3; ++decimals) value *= 10;

@@ -36,6 +36,7 @@ struct TracePart {
   std::map<std::string, std::uint64_t> skipped;
   std::int64_t window_start_ns = kNoTime, window_end_ns = kNoTime;
   bool saw_npu = false, saw_cuda = false;  // whose runtime calls there are
+  bool has_events = false;                 // whether there is a list of events, empty or not
   std::uint64_t elements = 0;
   std::string damage;
   std::vector<std::uint64_t> flow_starts, flow_ends;  // hashes of what tells one arrow from another, if asked for
