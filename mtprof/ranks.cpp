@@ -65,7 +65,8 @@ void write_merged(const Arguments& arguments, const analyze::Job& job) {
 // The name of the folder, or of the first file.
 std::string title_of(const std::vector<std::string>& paths) {
   const std::filesystem::path path = std::filesystem::absolute(paths.front()).lexically_normal();
-  return (path.has_filename() ? path : path.parent_path()).filename().string();
+  const std::string name = (path.has_filename() ? path : path.parent_path()).filename().string();
+  return name.ends_with(analyze::kSummarySuffix) ? name.substr(0, name.size() - analyze::kSummarySuffix.size()) : name;
 }
 
 // Faults of files are failures; a slow rank is an answer.
@@ -76,7 +77,9 @@ bool is_failure(const analyze::JobFault& fault) {
 
 int run_ranks(const Arguments& arguments) {
   if (!arguments.page.empty() && !arguments.page.ends_with(".html"))
-    throw_error<InvalidArgument>("mtprof.ranks", "-o writes a page for a browser: its name must end with .html, got {}", arguments.page);
+    throw_error<InvalidArgument>(
+        "mtprof.ranks", "-o writes a page for a browser: its name must end with .html, got {}; --merge writes a timeline of the ranks",
+        arguments.page);
   const std::vector<std::string> files = find_recordings(arguments.paths);
   RanksRead read = [&] {
     const Progress progress(fmt::format("reading {} files", files.size()));
@@ -84,7 +87,7 @@ int run_ranks(const Arguments& arguments) {
   }();
   if (!arguments.summaries.empty()) {
     AtomicFile file(arguments.summaries);
-    file.write(analyze::summary_bytes(read.summaries));
+    file.write(analyze::summary_bytes(with_unreadable(read)));
     file.commit();
   }
   number_the_rest(read);

@@ -1,7 +1,10 @@
 // A job as JSON.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
+#include <span>
 
 #include "mindtorch/base/text.h"
 #include "mtprof/json_text.h"
@@ -90,6 +93,20 @@ std::string step_json(const Job& job, const JobStep& step) {
       step.is_outlier);
 }
 
+// The process groups of all ranks, each once.
+std::string groups_json(const Job& job) {
+  std::set<std::pair<std::string_view, std::span<const std::int64_t>>, decltype([](const auto& a, const auto& b) {
+             return a.first != b.first ? a.first < b.first : std::ranges::lexicographical_compare(a.second, b.second);
+           })>
+      groups;
+  for (const RankSummary& summary : job.summaries) {
+    for (const trace::RankGroup& group : summary.identity.groups) groups.emplace(group.name, group.ranks);
+  }
+  return json_list(groups, [](const auto& group) {
+    return fmt::format("{{\"name\":{},\"ranks\":[{}]}}", json_quoted(group.first), fmt::join(group.second, ","));
+  });
+}
+
 }  // namespace
 
 std::string job_json(const Job& job) {
@@ -102,6 +119,7 @@ std::string job_json(const Job& job) {
                                            fault.rank < 0 ? "null" : std::to_string(fault.rank), json_quoted(fault.file),
                                            json_quoted(fault.text));
                       }));
+  text += fmt::format("\"groups\":{},\n", groups_json(job));
   text += fmt::format("\"communication\":{},\n", json_list(job.communication, communication_json));
   text += fmt::format(
       "\"compute_imbalance\":{},\"imbalance\":{},\n", job.compute_imbalance, json_list(job.imbalance, [&](const Imbalance& row) {

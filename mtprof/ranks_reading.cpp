@@ -10,6 +10,7 @@
 #include <charconv>
 #include <exception>
 #include <filesystem>
+#include <iterator>
 #include <thread>
 
 #include "mindtorch/analyze/analysis.h"
@@ -55,8 +56,8 @@ std::int64_t rank_in_name(const std::string& file) {
 }
 
 // The rank comes from the recording, or else from a name such as "train.rank3.mtrec"; it is -1 if both do not tell.
-RankSummary summarize_file(const std::string& file, std::uint64_t max_memory) {
-  const ingest::LoadedTrace loaded = ingest::load_trace(file, {.max_memory = max_memory});
+RankSummary summarize_file(const std::string& file, const ingest::ReadOptions& options) {
+  const ingest::LoadedTrace loaded = ingest::load_trace(file, options);
   if (loaded.damage && loaded.recording.events.size() == 0) throw Error(*loaded.damage);
   const analyze::Analysis analysis(loaded.recording);
   trace::RankIdentity identity = ingest::rank_identity(loaded.recording);
@@ -67,17 +68,31 @@ RankSummary summarize_file(const std::string& file, std::uint64_t max_memory) {
   return summary;
 }
 
-struct Result {
-  std::vector<RankSummary> summaries;
-  std::string error;
-};
+JobFault unreadable(const std::string& file, std::string text) {
+  return {JobFault::Kind::kUnreadable, rank_in_name(file), file, std::move(text)};
+}
 
-Result try_summarize(const std::string& file, std::uint64_t max_memory) {
+// In a file of summaries, a file that could not be read is a summary of damage alone. No other summary has damage and no events.
+bool stands_for_unreadable(const RankSummary& summary) { return summary.events == 0 && !summary.damage.empty(); }
+
+RanksRead read_summaries(const std::string& file) {
+  RanksRead read;
+  for (RankSummary& summary : analyze::summaries_from_bytes(read_file(file))) {
+    if (stands_for_unreadable(summary)) {
+      read.faults.push_back(unreadable(summary.file, summary.damage));
+    } else {
+      read.summaries.push_back(std::move(summary));
+    }
+  }
+  return read;
+}
+
+RanksRead try_summarize(const std::string& file, const ingest::ReadOptions& options) {
   try {
-    if (file.ends_with(analyze::kSummarySuffix)) return {analyze::summaries_from_bytes(read_file(file)), ""};
-    return {{summarize_file(file, max_memory)}, ""};
+    if (file.ends_with(analyze::kSummarySuffix)) return read_summaries(file);
+    return {{summarize_file(file, options)}, {}};
   } catch (const std::exception& error) {
-    return {{}, text_for_users(error)};
+    return {{}, {unreadable(file, text_for_users(error))}};
   }
 }
 
@@ -100,23 +115,36 @@ std::vector<std::string> find_recordings(const std::vector<std::string>& paths) 
 }
 
 RanksRead read_ranks(const std::vector<std::string>& files, std::uint64_t max_memory, unsigned threads) {
-  std::vector<Result> results(files.size());
+  std::vector<RanksRead> results(files.size());
   std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t k = next++; k < files.size(); k = next++) results[k] = try_summarize(files[k], max_memory);
-  };
   if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
+  const auto workers = static_cast<unsigned>(std::min<std::size_t>(threads, files.size()));
+  const ingest::ReadOptions options{.max_memory = max_memory, .threads = threads / workers};
+  const auto work = [&] {
+    for (std::size_t k = next++; k < files.size(); k = next++) results[k] = try_summarize(files[k], options);
+  };
   {
-    std::vector<std::jthread> workers;
-    for (unsigned k = 1; k < std::min<std::size_t>(threads, files.size()); ++k) workers.emplace_back(work);
+    std::vector<std::jthread> others;
+    for (unsigned k = 1; k < workers; ++k) others.emplace_back(work);
     work();
   }
   RanksRead read;
-  for (std::size_t k = 0; k < files.size(); ++k) {
-    for (RankSummary& summary : results[k].summaries) read.summaries.push_back(std::move(summary));
-    if (!results[k].error.empty()) read.faults.push_back({JobFault::Kind::kUnreadable, rank_in_name(files[k]), files[k], results[k].error});
+  for (RanksRead& part : results) {
+    std::ranges::move(part.summaries, std::back_inserter(read.summaries));
+    std::ranges::move(part.faults, std::back_inserter(read.faults));
   }
   return read;
+}
+
+std::vector<RankSummary> with_unreadable(const RanksRead& read) {
+  std::vector<RankSummary> summaries = read.summaries;
+  for (const JobFault& fault : read.faults) {
+    if (fault.kind != JobFault::Kind::kUnreadable) continue;
+    summaries.emplace_back();
+    summaries.back().file = fault.file;
+    summaries.back().damage = fault.text;
+  }
+  return summaries;
 }
 
 void number_the_rest(RanksRead& read) {

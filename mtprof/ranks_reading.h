@@ -22,6 +22,9 @@ struct RanksRead {
 // The rank comes from the recording, or else from a name such as "train.rank3.mtrec"; it is -1 if both do not tell.
 RanksRead read_ranks(const std::vector<std::string>& files, std::uint64_t max_memory, unsigned threads = 0);
 
+// The summaries, and one that holds nothing but the damage for each file that could not be read: read_ranks() makes the fault of it again.
+std::vector<analyze::RankSummary> with_unreadable(const RanksRead& read);
+
 // Gives ranks that are not known the numbers that no other file has, in the order of the files, and adds a fault for each.
 void number_the_rest(RanksRead& read);
 

@@ -11,6 +11,7 @@ struct ReadOptions {
   bool check_flows = false;  // Chrome traces: count arrows that lack an end; costs a sort of all arrows
   // The most bytes of memory that reading may take; 0 stands for default_memory(). kUnlimitedMemory is for files one has written oneself.
   std::uint64_t max_memory = 0;
+  unsigned threads = 0;  // Chrome traces: most threads that parse; 0 stands for one per processor, at most eight
 };
 
 inline constexpr std::uint64_t kUnlimitedMemory = UINT64_MAX;

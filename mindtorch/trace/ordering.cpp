@@ -25,9 +25,17 @@ std::vector<Run> runs_of(std::span<const EventIndex> order) {
 // Lays the runs of a column one after another.
 template <class T>
 void gather(Column<T>& column, std::span<const Run> runs) {
+  constexpr std::size_t kWorthACopy = 8;  // shorter runs are moved row by row, which is faster than a call
   Column<T> sorted(column.size());
   T* to = sorted.data();
-  for (const Run& run : runs) to = std::copy_n(column.data() + run.first, run.count, to);
+  for (const Run& run : runs) {
+    const T* const from = column.data() + run.first;
+    if (run.count >= kWorthACopy) {
+      to = std::copy_n(from, run.count, to);
+    } else {
+      for (std::size_t k = 0; k < run.count; ++k) *to++ = from[k];
+    }
+  }
   column.swap(sorted);
 }
 
@@ -88,10 +96,17 @@ void sort_track(const EventColumns& events, std::span<EventIndex> order) {
   bool sorted = true;
   for (std::size_t k = 1; k < order.size() && sorted; ++k) sorted = key(order[k - 1]) < key(order[k]);
   if (sorted) return;
-  std::vector<Key> keys(order.size());
-  std::ranges::transform(order, keys.begin(), key);
-  std::ranges::sort(keys, std::less<Key>());
-  std::ranges::transform(keys, order.begin(), &Key::event);
+  // Most events come in order. Few come late, such as a step that is written when it ends: only those are sorted.
+  std::vector<Key> in_order, late;
+  in_order.reserve(order.size());
+  for (const EventIndex event : order) {
+    const Key next = key(event);
+    (in_order.empty() || in_order.back() < next ? in_order : late).push_back(next);
+  }
+  std::ranges::sort(late, std::less<Key>());
+  std::vector<Key> merged(order.size());
+  std::ranges::merge(in_order, late, merged.begin(), std::less<Key>());
+  std::ranges::transform(merged, order.begin(), &Key::event);
 }
 
 void order_memory(MemoryColumns& memory) {

@@ -1,7 +1,8 @@
 """One rank of a training job on Gloo: run_rank.py RANK WORLD_SIZE FOLDER SETTINGS writes FOLDER/rank<RANK>.<suffix>.
 
-SETTINGS is JSON: `parallel` ("ddp" or "fsdp"), `suffix` (".mtrec" for our profiler, ".json" for torch's), `steps`, and of the slow rank
-`slow_rank`, `slow_seconds` and `slow_in` ("op", "scope" or "python").
+SETTINGS is JSON: `parallel` ("ddp" or "fsdp"), `suffix` (".mtrec" for our profiler, ".json" for torch's), `steps`, `pairs` (whether two
+neighbours also meet in a group of their own, later ranks more often), and of the slow rank `slow_rank`, `slow_seconds` and `slow_in` ("op",
+"scope" or "python").
 """
 
 import json
@@ -61,10 +62,17 @@ def main(rank, world_size, folder, settings):
             time.sleep(seconds)
         return x
 
+    pairs = [torch.distributed.new_group([first, first + 1]) for first in range(0, world_size, 2)] if settings.get("pairs") else []
+
+    def meet_in_pairs():
+        for _ in range(1 + rank // 2 if pairs else 0):
+            torch.distributed.all_reduce(torch.ones(100), group=pairs[rank // 2])
+
     steps = settings["steps"]
     plan = schedule(wait=1, warmup=1, active=steps)
     with profile(activities=activities, schedule=plan, record_shapes=True) as prof:
         for _ in range(steps + 2):
+            meet_in_pairs()
             loss = model(slowly(torch.randn(8, 64))).square().mean()
             optimizer.zero_grad()
             loss.backward()

@@ -317,3 +317,14 @@ def test_a_slow_op_of_an_fsdp_job_is_found(ranks, gloo_job, world_size):
 @pytest.mark.parametrize(("slow_in", "work"), [("scope", "augment"), ("python", "Python (outside of ops and scopes)")])
 def test_time_lost_outside_of_ops_is_found(ranks, gloo_job, slow_in, work):
     assert_found(ranks(gloo_job(2, slow_in=slow_in)), 1, 8 * SLOW, work)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("suffix", [".mtrec", ".json"])
+def test_collectives_of_several_groups_on_gloo_are_matched_in_their_group(ranks, gloo_job, suffix):
+    job = ranks(gloo_job(4, pairs=True, steps=6, slow_seconds=0.0, suffix=suffix))
+    assert job["groups"] == [{"name": "0", "ranks": [0, 1, 2, 3]}, {"name": "1", "ranks": [0, 1]}, {"name": "2", "ranks": [2, 3]}]
+    rows = {(row["group"], row["bytes"]): (row["count"], row["ranks"]) for row in job["communication"] if row["group"] != "0"}
+    assert rows == {("1", 400): (6, 2), ("2", 400): (12, 2)}
+    assert {row["ranks"] for row in job["communication"] if row["group"] == "0"} == {4}
+    assert not {"unknown_groups", "unmatched"} & {fault["kind"] for fault in job["faults"]}

@@ -91,3 +91,37 @@ def test_the_command_line_knows_the_scheduler(folder, cluster, program):
     command = [program("mtprof"), "ranks", folder, "--scheduler", cluster.scheduler_address]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     assert "Others wait for rank 5" in done.stdout
+
+
+@pytest.fixture
+def ranks_on_cluster(cluster, program):
+    def run(*arguments, status=0):
+        environment = {**os.environ, "MINDTORCH_PYTHON": sys.executable}
+        command = [program("mtprof"), "ranks", "--scheduler", cluster.scheduler_address, *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+        assert done.returncode == status, done.stdout + done.stderr
+        return done
+
+    return run
+
+
+def test_pages_timelines_and_summaries_of_a_cluster_are_those_of_this_machine(folder, ranks_on_cluster, program, tmp_path):
+    (folder / "trace-3.json").write_text("no trace")
+
+    def outputs(name):
+        return [f"{tmp_path}/{name}{suffix}" for suffix in (".html", ".pftrace", ".mtsum")]
+
+    page, timeline, summaries = outputs("cluster")
+    together = ranks_on_cluster(folder, "-o", page, "--merge", timeline, "--merge-ranks", "0,5", "--summaries", summaries, status=1)
+    page, timeline, summaries = outputs("alone")
+    command = [program("mtprof"), "ranks", folder, "-o", page, "--merge", timeline, "--merge-ranks", "0,5", "--summaries", summaries]
+    alone = subprocess.run(command, capture_output=True, text=True)
+    assert together.stdout == alone.stdout
+    for of_cluster, of_this_machine in zip(outputs("cluster"), outputs("alone"), strict=True):
+        with open(of_cluster, "rb") as first, open(of_this_machine, "rb") as second:
+            assert first.read() == second.read(), of_cluster
+
+
+def test_a_timeline_is_not_written_as_a_page(folder, ranks_on_cluster, tmp_path):
+    done = ranks_on_cluster(folder, "-o", tmp_path / "job.pftrace", status=1)
+    assert "--merge writes a timeline" in done.stderr and not (tmp_path / "job.pftrace").exists()

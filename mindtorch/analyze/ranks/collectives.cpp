@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <unordered_map>
 
 #include "mindtorch/analyze/arguments.h"
 #include "mindtorch/analyze/report/phases.h"
@@ -106,7 +105,7 @@ EventIndex announcing_call(const Analysis& analysis, const Parameters& parameter
   return kNoEvent;
 }
 
-enum class CollectivePlace : std::uint8_t { kNowhere, kHost, kDevice };
+enum class CollectivePlace : std::uint8_t { kUnknown, kNowhere, kHost, kDevice };
 
 CollectivePlace place_of(EventKind kind, std::string_view name) {
   if (kind == EventKind::kCollective || (kind == EventKind::kKernel && is_collective_name(name))) return CollectivePlace::kDevice;
@@ -125,25 +124,27 @@ std::vector<FoundCollective> find_collectives(const Analysis& analysis) {
   const trace::Recording& recording = analysis.recording();
   const Parameters parameters(recording);
   // Names are looked at once for each kind of event that has them.
-  std::unordered_map<std::uint64_t, CollectivePlace> places;
+  std::array<std::vector<CollectivePlace>, trace::kEventKinds> places;
   std::vector<FoundCollective> host, device;
   for (EventIndex i = 0; i < recording.events.size(); ++i) {
     const EventKind kind = recording.events.kind[i];
     const bool is_possible =
         kind == EventKind::kCollective || kind == EventKind::kKernel || kind == EventKind::kScope || kind == EventKind::kOp;
     if (!is_possible || (recording.events.flags[i] & trace::kUnfinished) != 0) continue;
-    const auto [at, is_new] = places.try_emplace(static_cast<std::uint64_t>(kind) << 32 | recording.events.name[i]);
-    if (is_new) at->second = place_of(kind, recording.name(i));
-    if (at->second == CollectivePlace::kNowhere) continue;
+    std::vector<CollectivePlace>& known = places[static_cast<std::size_t>(kind)];
+    if (known.empty()) known.resize(recording.names.size(), CollectivePlace::kUnknown);
+    CollectivePlace& place = known[recording.events.name[i]];
+    if (place == CollectivePlace::kUnknown) place = place_of(kind, recording.name(i));
+    if (place == CollectivePlace::kNowhere) continue;
     FoundCollective found{.event = i, .kind = collective_kind(recording.name(i)), .start_ns = recording.events.start_ns[i]};
     found.end_ns = recording.events.end_ns(i);
-    const EventIndex call = parameters.known_for(i)                  ? i
-                            : at->second == CollectivePlace::kDevice ? announcing_call(analysis, parameters, i)
-                                                                     : kNoEvent;
+    const EventIndex call = parameters.known_for(i)             ? i
+                            : place == CollectivePlace::kDevice ? announcing_call(analysis, parameters, i)
+                                                                : kNoEvent;
     if (call != kNoEvent) parameters.read(call, found);
-    if (found.bytes < 0 && at->second == CollectivePlace::kHost) found.bytes = tensor_bytes(recording, i);
+    if (found.bytes < 0 && place == CollectivePlace::kHost) found.bytes = tensor_bytes(recording, i);
     found.name = found.kind == CollectiveKind::kOther ? std::string(recording.name(i)) : std::string(collective_kind_name(found.kind));
-    (at->second == CollectivePlace::kDevice ? device : host).push_back(std::move(found));
+    (place == CollectivePlace::kDevice ? device : host).push_back(std::move(found));
   }
   std::vector<FoundCollective>& chosen = device.empty() ? host : device;
   std::ranges::stable_sort(chosen, {}, &FoundCollective::start_ns);

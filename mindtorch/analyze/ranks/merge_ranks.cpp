@@ -1,4 +1,4 @@
-// Copies events with times of the common clock. Links get a range of their own for each rank, so that no arrow leads to another rank.
+// Copies events with times of the common clock. Links are numbered anew, so that no arrow leads to another rank.
 #include "mindtorch/analyze/ranks/merge_ranks.h"
 
 #include <fmt/format.h>
@@ -6,13 +6,6 @@
 #include <algorithm>
 
 namespace mindtorch::analyze {
-namespace {
-
-constexpr std::uint32_t kThreadsOfRank = 1 << 12;
-constexpr int kSequenceBits = 28, kCorrelationBits = 48;
-
-}  // namespace
-
 RankMerger::RankMerger(const Job& job, StepRange steps) : job_(job), steps_(steps), collective_at_(job.summaries.size()) {
   for (std::size_t k = 0; k < job.matching.collectives.size(); ++k) {
     const MatchedCollective& collective = job.matching.collectives[k];
@@ -38,18 +31,27 @@ std::vector<trace::TrackId> RankMerger::add_tracks(const trace::Recording& recor
     const std::string name = fmt::format("rank {}{}{}", rank, track.name.empty() ? "" : ": ", track.name);
     const bool is_thread = track.kind == trace::Track::Kind::kThread;
     ids.push_back(is_thread ? builder_.add_thread(track.id, name, rank) : builder_.add_stream(track.device, track.id, name, rank));
-    if (is_thread) builder_.recording().tracks[ids.back()].number = static_cast<std::uint32_t>(added_) * kThreadsOfRank + track.number;
+    if (!is_thread) continue;
+    const std::uint32_t number = ids.back() + 1;
+    builder_.recording().tracks[ids.back()].number = number;
+    threads_.try_emplace(track.number, number);
   }
   return ids;
 }
 
-std::uint64_t RankMerger::own_link(trace::EventKind kind, std::uint64_t link) const {
+std::uint64_t RankMerger::own_link(trace::EventKind kind, std::uint64_t link) {
+  const auto renumbered = [](auto& known, std::uint64_t number, std::uint64_t& last) {
+    const auto [at, is_new] = known.try_emplace(number, last + 1);
+    if (is_new) ++last;
+    return at->second;
+  };
   if (link == 0 || kind == trace::EventKind::kStep) return link;
-  if (trace::has_correlation(kind)) return link + (added_ << kCorrelationBits);
+  if (trace::has_correlation(kind)) return renumbered(correlations_, link, last_correlation_);
   const std::int64_t sequence = trace::sequence_of(link);
-  const std::uint32_t thread = trace::forward_thread_of(link);
-  const auto own_thread = thread == 0 ? 0 : static_cast<std::uint32_t>(added_) * kThreadsOfRank + thread;
-  return sequence < 0 ? link : trace::make_sequence_link(sequence + static_cast<std::int64_t>(added_ << kSequenceBits), own_thread);
+  if (sequence < 0) return link;
+  const auto thread = threads_.find(trace::forward_thread_of(link));
+  return trace::make_sequence_link(static_cast<std::int64_t>(renumbered(sequences_, static_cast<std::uint64_t>(sequence), last_sequence_)),
+                                   thread == threads_.end() ? 0 : thread->second);
 }
 
 void RankMerger::add_attributes(const trace::Recording& recording, EventIndex event, trace::RecordingBuilder::DraftId draft) {
@@ -63,6 +65,9 @@ void RankMerger::add(std::size_t summary_index, const trace::Recording& recordin
   const RankSummary& summary = job_.summaries[summary_index];
   const RankClock& clock = job_.clocks.clocks[summary_index];
   const Window window = window_of(summary);
+  correlations_.clear();
+  sequences_.clear();
+  threads_.clear();
   const std::vector<trace::TrackId> tracks = add_tracks(recording, summary.identity.rank);
   if (added_ == 0) builder_.recording().clock.base_unix_ns = recording.clock.base_unix_ns;
   for (std::size_t t = 0; t < recording.tracks.size(); ++t) {
@@ -98,7 +103,7 @@ trace::Recording RankMerger::finish() {
     recording.clock.end_ns = is_first ? end : std::max(recording.clock.end_ns, end);
     is_first = false;
   }
-  added_ = 0;
+  added_ = last_correlation_ = last_sequence_ = 0;
   return builder_.finish();
 }
 

@@ -39,13 +39,17 @@ class MINDTORCH_EXPORT RankMerger {
   };
   Window window_of(const RankSummary& summary) const;
   std::vector<trace::TrackId> add_tracks(const trace::Recording& recording, std::int64_t rank);
-  std::uint64_t own_link(trace::EventKind kind, std::uint64_t link) const;
+  std::uint64_t own_link(trace::EventKind kind, std::uint64_t link);
   void add_attributes(const trace::Recording& recording, EventIndex event, trace::RecordingBuilder::DraftId draft);
 
   const Job& job_;
   const StepRange steps_;
   trace::RecordingBuilder builder_;
   std::uint64_t added_ = 0;  // ranks so far
+  // What the numbers of the rank at hand have become. No two ranks have the same, and they are small: viewers lose the end of long ones.
+  std::unordered_map<std::uint64_t, std::uint64_t> correlations_, sequences_;
+  std::unordered_map<std::uint32_t, std::uint32_t> threads_;
+  std::uint64_t last_correlation_ = 0, last_sequence_ = 0;
   // By rank: the start of its part in a collective -> the number of the collective.
   std::vector<std::unordered_map<std::int64_t, std::int64_t>> collective_at_;
 };

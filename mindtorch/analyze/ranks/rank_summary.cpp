@@ -7,6 +7,7 @@
 #include "mindtorch/analyze/memory_timeline.h"
 #include "mindtorch/analyze/ranks/collectives.h"
 #include "mindtorch/analyze/ranks/device_use.h"
+#include "mindtorch/analyze/ranks/gloo_groups.h"
 #include "mindtorch/analyze/ranks/step_use.h"
 #include "mindtorch/analyze/ranks/work_times.h"
 #include "mindtorch/analyze/report/phases.h"
@@ -84,8 +85,9 @@ std::string_view work_kind_name(RankWork::Kind kind) { return kWorkKindNames[sta
 
 RankSummary summarize_rank(const Analysis& analysis, const trace::RankIdentity& identity) {
   const trace::Recording& recording = analysis.recording();
-  const Phases phases(analysis);
-  const std::vector<FoundCollective> collectives = find_collectives(analysis);
+  const Phases phases(analysis, Phases::Times::kStepsOnly);
+  std::vector<FoundCollective> collectives = find_collectives(analysis);
+  name_gloo_groups(recording, identity, collectives);
   const std::int64_t base_ns = recording.clock.base_unix_ns;
   RankSummary summary;
   summary.identity = identity;

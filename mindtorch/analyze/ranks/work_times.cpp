@@ -2,9 +2,9 @@
 #include "mindtorch/analyze/ranks/work_times.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <string>
-#include <unordered_map>
 
 #include "mindtorch/analyze/intervals.h"
 
@@ -117,14 +117,21 @@ class Cutting {
   std::size_t row_of(EventIndex event) {
     const RankWork::Kind kind = work_kind(recording_.events.kind[event]);
     const EventNames::Key key = names_.key(recording_.events.name[event]);
-    return row(static_cast<std::uint64_t>(kind) << 32 | key, kind, names_.text(key));
+    return row(key, kind, [&] { return names_.text(key); });
   }
-  std::size_t python_row() { return row(std::uint64_t{0xFF} << 32, RankWork::Kind::kPython, kPythonWork); }
+  std::size_t python_row() {
+    return row(0, RankWork::Kind::kPython, [] { return kPythonWork; });
+  }
 
-  std::size_t row(std::uint64_t id, RankWork::Kind kind, std::string_view name) {
-    const auto [at, is_new] = row_ids_.try_emplace(id, rows_.size());
-    if (is_new) rows_.push_back({std::string(name), kind, std::vector<float>(phases_.steps().size())});
-    return at->second;
+  template <class Name>
+  std::size_t row(std::size_t id, RankWork::Kind kind, Name name) {
+    std::vector<std::size_t>& ids = row_ids_[static_cast<std::size_t>(kind)];
+    if (id >= ids.size()) ids.resize(id + 1);
+    if (ids[id] == 0) {
+      rows_.push_back({std::string(name()), kind, std::vector<float>(phases_.steps().size())});
+      ids[id] = rows_.size();
+    }
+    return ids[id] - 1;
   }
 
   // Each part of an analysis is looked up once: asking for it in a loop costs as much as the loop.
@@ -136,8 +143,8 @@ class Cutting {
   Intervals in_flight_;
   std::vector<bool> is_collective_;
   std::vector<RankWork> rows_;
-  std::unordered_map<std::uint64_t, std::size_t> row_ids_;
-  std::vector<EventIndex> open_;  // outermost first
+  std::array<std::vector<std::size_t>, 4> row_ids_;  // by kind and name: the place of its row plus one
+  std::vector<EventIndex> open_;                     // outermost first
   std::int64_t until_ = 0;
   bool is_main_ = false;
 };

@@ -98,10 +98,12 @@ bool is_collective_name(std::string_view name) {
   return starts_with_any(name, {"nccl", "hccl", "hcom_", "rccl"}) || contains(name, "ncclDevKernel") || contains(name, "ncclKernel");
 }
 
-Phases::Phases(const Analysis& analysis) : analysis_(&analysis) {
+Phases::Phases(const Analysis& analysis, Times times) : analysis_(&analysis) {
   classify();
   find_steps();
   find_main_track();
+  has_device_work_ = std::ranges::any_of(analysis.recording().events.kind, is_device_work);
+  if (times == Times::kStepsOnly) return;
   if (!has_steps_) cut_slices();
   for (std::vector<StepPhases>* parts : {&steps_, &slices_}) {
     if (parts->empty()) continue;
@@ -233,7 +235,7 @@ void Phases::add_backward_of_other_threads(std::vector<StepPhases>& parts) const
   }
 }
 
-void Phases::add_device_times(std::vector<StepPhases>& parts) {
+void Phases::add_device_times(std::vector<StepPhases>& parts) const {
   const trace::Recording& recording = analysis_->recording();
   Intervals kernels, copies, collectives;
   for (EventIndex i = 0; i < recording.events.size(); ++i) {
@@ -243,7 +245,6 @@ void Phases::add_device_times(std::vector<StepPhases>& parts) {
     Intervals& of_kind = is_collective ? collectives : kind == EventKind::kKernel ? kernels : copies;
     of_kind.add(recording.events.start_ns[i], recording.events.end_ns(i));
   }
-  has_device_work_ = !(kernels.empty() && copies.empty() && collectives.empty());
   if (!has_device_work_) return;
   // Work that runs beside kernels does not add to the time of a step, so it is not counted.
   const Intervals compute = kernels.united();

@@ -35,7 +35,9 @@ struct StepPhases {
 class MINDTORCH_EXPORT Phases {
  public:
   // O(events * log steps); one byte per event.
-  explicit Phases(const Analysis& analysis);
+  // kStepsOnly leaves out the times of phases, and slices.
+  enum class Times : std::uint8_t { kAll, kStepsOnly };
+  explicit Phases(const Analysis& analysis, Times times = Times::kAll);
 
   // kPython for events that have no phase.
   HostPhase of(EventIndex event) const { return phase_of_[event]; }
@@ -59,7 +61,7 @@ class MINDTORCH_EXPORT Phases {
   // Each fills in the phases of `parts`, which are sorted by start and do not overlap.
   void add_host_times(std::vector<StepPhases>& parts) const;
   void add_backward_of_other_threads(std::vector<StepPhases>& parts) const;
-  void add_device_times(std::vector<StepPhases>& parts);
+  void add_device_times(std::vector<StepPhases>& parts) const;
 
   const Analysis* analysis_;
   std::vector<HostPhase> phase_of_;

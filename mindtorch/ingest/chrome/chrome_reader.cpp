@@ -59,8 +59,18 @@ trace::Recording assembled(TracePart&& part, std::string_view text, trace::Memor
   }
 }
 
-ChromeReadResult read_json(std::string_view text, bool check_flows, trace::MemoryBudget& budget) {
-  TracePart part = chrome::read_text(text, {check_flows, budget.left()});
+// An object without a list of events is another file, which names what it is if it is torch's execution trace.
+void require_events(const TracePart& part, const std::string& path) {
+  if (part.has_events || !part.damage.empty()) return;
+  const bool is_execution_trace = part.header.contains("schema") && part.header.contains("nodes");
+  throw_error<InvalidArgument>(
+      kReadChromeTrace, "'{}' is not a Chrome trace: {}", path,
+      is_execution_trace ? "it is an execution trace, which holds operators and tensors but no times" : "it is JSON without traceEvents");
+}
+
+ChromeReadResult read_json(std::string_view text, const std::string& path, const ReadOptions& options, trace::MemoryBudget& budget) {
+  TracePart part = chrome::read_text(text, {options.check_flows, budget.left(), options.threads});
+  require_events(part, path);
   ChromeReadResult result;
   result.elements = part.elements;
   result.skipped = part.skipped;
@@ -73,12 +83,12 @@ ChromeReadResult read_json(std::string_view text, bool check_flows, trace::Memor
   return result;
 }
 
-ChromeReadResult read_within(std::string_view bytes, const std::string& path, bool check_flows, trace::MemoryBudget& budget) {
+ChromeReadResult read_within(std::string_view bytes, const std::string& path, const ReadOptions& options, trace::MemoryBudget& budget) {
   GzipText unzipped;
   if (is_gzip(bytes)) unzipped = decompress(bytes, path, budget);
   const std::string_view text = is_gzip(bytes) ? unzipped.view() : bytes;
   require_json(text, path);
-  ChromeReadResult result = read_json(text, check_flows, budget);
+  ChromeReadResult result = read_json(text, path, options, budget);
   if (unzipped.damage) add_damage(result, *unzipped.damage + "; what follows is lost");
   if (result.damage) {
     const std::uint64_t lost = std::max<std::uint64_t>(1, result.skipped["damaged"]);
@@ -101,7 +111,7 @@ ChromeReadResult read_chrome_bytes(std::string_view bytes, const std::string& pa
     try {
       if (bytes.size() > budget.left()) throw NeedsMemory({limit, "file", "its bytes"});
       budget.take(bytes.size());
-      return read_within(bytes, path, options.check_flows, budget);
+      return read_within(bytes, path, options, budget);
     } catch (const NeedsMemory& needs) {
       throw_needs_memory(kReadChromeTrace, path, limit, needs.place());
     }

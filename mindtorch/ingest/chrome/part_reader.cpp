@@ -106,22 +106,22 @@ class PartReader::State {
   error_code read_field(std::string_view key) {
     std::string_view* const into = field_of(key);
     if (into != nullptr) return tokens_.take_token(*into);
-    if (key == "name") return read_name();
-    if (key == "args" && tokens_.first() == '{') return builder_.arguments().read(tokens_, element_.arguments);
+    if (is_text(key, "name")) return read_name();
+    if (is_text(key, "args") && tokens_.first() == '{') return builder_.arguments().read(tokens_, element_.arguments);
     return tokens_.skip();
   }
 
   // Where the token of a field goes; nullptr if it is none of those.
   std::string_view* field_of(std::string_view key) {
     if (key.size() == 2) {
-      if (key == "ph") return &element_.phase;
-      if (key == "ts") return &element_.start;
-      if (key == "id") return &element_.id;
+      if (is_text(key, "ph")) return &element_.phase;
+      if (is_text(key, "ts")) return &element_.start;
+      if (is_text(key, "id")) return &element_.id;
     } else if (key.size() == 3) {
-      if (key == "cat") return &element_.category;
-      if (key == "pid") return &element_.pid;
-      if (key == "tid") return &element_.tid;
-      if (key == "dur") return &element_.duration;
+      if (is_text(key, "cat")) return &element_.category;
+      if (is_text(key, "pid")) return &element_.pid;
+      if (is_text(key, "tid")) return &element_.tid;
+      if (is_text(key, "dur")) return &element_.duration;
     }
     return nullptr;
   }

@@ -19,6 +19,12 @@ inline std::string_view trimmed(std::string_view token) {
 inline bool is_string(std::string_view token) { return token.size() >= 2 && token.front() == '"'; }
 inline std::string_view inside_quotes(std::string_view token) { return is_string(token) ? token.substr(1, token.size() - 2) : token; }
 
+// The same as ==, without a call of the library.
+template <std::size_t N>
+bool is_text(std::string_view text, const char (&expected)[N]) {
+  return text.size() == N - 1 && std::memcmp(text.data(), expected, N - 1) == 0;
+}
+
 inline std::optional<std::int64_t> parse_integer(std::string_view token) {
   token = inside_quotes(token);
   std::int64_t value = 0;

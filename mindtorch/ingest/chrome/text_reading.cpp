@@ -21,7 +21,7 @@
 namespace mindtorch::ingest::chrome {
 namespace {
 
-constexpr std::size_t kPieceSize = std::size_t{2} << 20;  // text and index of a piece stay in the cache
+constexpr std::size_t kPieceSize = std::size_t{512} << 10;  // text and index of a piece stay in the cache
 constexpr std::size_t kMaxThreads = 8;
 
 [[noreturn]] void throw_at(const char* at, std::string_view text, std::string_view purpose) {
@@ -43,7 +43,8 @@ TracePart read_share(std::span<const TextPiece> pieces, std::string_view text, c
 }
 
 std::vector<TracePart> read_side_by_side(std::span<const TextPiece> pieces, std::string_view text, TextLimits limits) {
-  const std::size_t shares = std::min({pieces.size(), kMaxThreads, std::max<std::size_t>(1, std::thread::hardware_concurrency())});
+  const std::size_t threads = limits.threads != 0 ? limits.threads : std::thread::hardware_concurrency();
+  const std::size_t shares = std::min({pieces.size(), kMaxThreads, std::max<std::size_t>(1, threads)});
   limits.max_memory /= shares;
   std::vector<TracePart> parts(shares);
   std::vector<std::exception_ptr> errors(shares);
@@ -55,10 +56,10 @@ std::vector<TracePart> read_side_by_side(std::span<const TextPiece> pieces, std:
       errors[share] = std::current_exception();
     }
   };
-  std::vector<std::jthread> threads;
-  for (std::size_t share = 1; share < shares; ++share) threads.emplace_back(run, share);
+  std::vector<std::jthread> others;
+  for (std::size_t share = 1; share < shares; ++share) others.emplace_back(run, share);
   run(0);
-  threads.clear();
+  others.clear();
   for (const std::exception_ptr& error : errors) {
     if (error) std::rethrow_exception(error);
   }
@@ -131,7 +132,7 @@ TracePart read_text(std::string_view text, const TextLimits& limits) {
   if (TracePart part = read_share({&whole, 1}, text, limits); part.damage.empty()) return part;
   const std::uint64_t copies = 2 * text.size();
   if (copies > limits.max_memory) throw_at(text.data(), text, "a repaired copy of a damaged text");
-  const TextLimits rest{limits.keep_flows, limits.max_memory - copies};
+  const TextLimits rest{limits.keep_flows, limits.max_memory - copies, limits.threads};
   const std::string valid = repaired(text);
   const TextPiece whole_valid{"", valid, ""};
   if (TracePart part = read_share({&whole_valid, 1}, valid, rest); part.damage.empty()) return part;

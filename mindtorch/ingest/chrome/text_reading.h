@@ -11,6 +11,7 @@ namespace mindtorch::ingest::chrome {
 struct TextLimits {
   bool keep_flows = false;       // also collect the ends of arrows
   std::uint64_t max_memory = 0;  // bytes that the part and its making may take
+  unsigned threads = 0;          // most that parse side by side; 0: one per processor, at most eight
 };
 
 // What cannot be parsed is left out, counted and named in `damage`. Throws NeedsMemory.

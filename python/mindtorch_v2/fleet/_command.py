@@ -3,32 +3,50 @@
 from __future__ import annotations
 
 import argparse
-import json
+import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
-from mindtorch_v2.fleet._job import analyze
+from mindtorch_v2._mtprof import find_program
+from mindtorch_v2.fleet._dask import summarize_on
+from mindtorch_v2.fleet._native import recordings_in
 
-_FAILURES = ("unreadable", "damaged", "missing")
+# Options that the native program gets as they are; it says what they mean (mtprof ranks --help).
+_WITH_VALUE = ("-o", "--output", "--limit", "--summaries", "--merge", "--merge-ranks", "--merge-steps", "--max-memory", "--threads")
+_FLAGS = ("--json",)
+
+
+def _parse(argv: list[str]) -> tuple[argparse.Namespace, list[str]]:
+    """The folders and the scheduler, and all other options."""
+    parser = argparse.ArgumentParser("mtprof ranks", description="The ranks of a job, summarised by a Dask cluster.", allow_abbrev=False)
+    parser.add_argument("paths", nargs="+", metavar="FOLDER", help="a folder with a recording or a Chrome trace of each rank, or the files")
+    parser.add_argument("--scheduler", required=True, metavar="ADDRESS", help="of a Dask scheduler, such as tcp://host:8786")
+    others: list[str] = []
+
+    class Keep(argparse.Action):
+        def __call__(self, parser, namespace, values, option_string=None):
+            others.extend([option_string, values] if isinstance(values, str) else [option_string])
+
+    for name in _WITH_VALUE:
+        parser.add_argument(name, action=Keep, dest=argparse.SUPPRESS, help=argparse.SUPPRESS)
+    for name in _FLAGS:
+        parser.add_argument(name, action=Keep, nargs=0, dest=argparse.SUPPRESS, help=argparse.SUPPRESS)
+    return parser.parse_args(argv), others
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser("mtprof ranks", description="The ranks of a job, summarised by a Dask cluster.")
-    parser.add_argument("paths", nargs="+", metavar="FOLDER", help="a folder with a recording or a Chrome trace of each rank, or the files")
-    parser.add_argument("--scheduler", required=True, metavar="ADDRESS", help="of a Dask scheduler, such as tcp://host:8786")
-    parser.add_argument("--json", action="store_true", help="everything as JSON")
-    arguments = parser.parse_args(argv)
+    arguments, others = _parse(argv)
+    program = find_program()
+    if program is None:
+        print("mtprof: the native program is missing: this package was built without its tools (MINDTORCH_BUILD_TOOLS)", file=sys.stderr)
+        return 1
     try:
-        job = analyze(arguments.paths, scheduler=arguments.scheduler)
+        summaries = summarize_on(arguments.scheduler, recordings_in(arguments.paths))
     except (ImportError, OSError, RuntimeError, ValueError) as error:
         print(f"mtprof: {error}", file=sys.stderr)
         return 1
-    if arguments.json:
-        print(json.dumps(job.answer))
-    else:
-        print(job)
-        for straggler in job.stragglers:
-            ops = ", ".join(f"{op['name']} {op['seconds_lost']:.3f} s" for op in straggler["ops"][:3])
-            print(f"Others wait for rank {straggler['rank']}: {straggler['seconds_lost']:.3f} s lost ({ops})")
-        for fault in job.faults:
-            print(f"! rank {fault['rank']}, {fault['file']}: {fault['text']}")
-    return 1 if any(fault["kind"] in _FAILURES for fault in job.faults) else 0
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{Path(arguments.paths[0]).resolve().name}.mtsum"  # the title of a page is the name of the file
+        path.write_bytes(summaries)
+        return subprocess.run([program, "ranks", path, *others]).returncode

@@ -23,8 +23,8 @@ def _client(scheduler: Any):
     return scheduler, contextlib.nullcontext()
 
 
-def summarize_on(scheduler: Any, files: list[str]) -> tuple[bytes, list[dict]]:
-    """The summaries of all files, and the faults of those that cannot be read, in the order of the files."""
+def summarize_on(scheduler: Any, files: list[str]) -> bytes:
+    """The summaries of all files, in the order of the files."""
     client, closing = _client(scheduler)
     with closing:
         parts = client.map(summarize, [[file] for file in files], retries=_RETRIES, pure=False)

@@ -44,10 +44,8 @@ def analyze(paths: str | os.PathLike | Iterable[str | os.PathLike], *, scheduler
         return Job(_native.run_ranks(*paths, "--threads", threads))
     from mindtorch_v2.fleet._dask import summarize_on
 
-    summaries, faults = summarize_on(scheduler, _native.recordings_in(paths))
+    summaries = summarize_on(scheduler, _native.recordings_in(paths))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "job.mtsum"
         path.write_bytes(summaries)
-        answer = _native.run_ranks(path)
-    answer["faults"] = faults + answer["faults"]
-    return Job(answer)
+        return Job(_native.run_ranks(path))

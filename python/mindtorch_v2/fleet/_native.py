@@ -36,19 +36,21 @@ def run_ranks(*arguments) -> dict:
     return json.loads(done.stdout)
 
 
-def summarize(files: list[str]) -> tuple[bytes, list[dict]]:
-    """The summaries of some recordings, and the faults of files that cannot be read. Runs where the files lie."""
+def _summaries_of(*arguments) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "part.mtsum"
-        answer = run_ranks(*files, "--summaries", path, "--threads", 1)
-        return path.read_bytes(), [fault for fault in answer["faults"] if fault["kind"] == "unreadable"]
+        path = Path(folder) / "summaries.mtsum"
+        run_ranks(*arguments, "--summaries", path)
+        return path.read_bytes()
 
 
-def merge(parts: list[tuple[bytes, list[dict]]]) -> tuple[bytes, list[dict]]:
-    """One part with the summaries and faults of several."""
+def summarize(files: list[str]) -> bytes:
+    """The summaries of some recordings, and what is wrong with files that cannot be read. Runs where the files lie."""
+    return _summaries_of(*files, "--threads", 1)
+
+
+def merge(parts: list[bytes]) -> bytes:
+    """One part with the summaries of several."""
     with tempfile.TemporaryDirectory() as folder:
-        for place, (summaries, _) in enumerate(parts):
+        for place, summaries in enumerate(parts):
             (Path(folder) / f"part{place:06}.mtsum").write_bytes(summaries)
-        path = Path(folder) / "all.mtsum"
-        run_ranks(*sorted(Path(folder).iterdir()), "--summaries", path)
-        return path.read_bytes(), [fault for _, faults in parts for fault in faults]
+        return _summaries_of(folder)

@@ -75,6 +75,14 @@ def _losses_line(info: dict) -> str:
     return ", ".join(f"{loss['count']} ({loss['reason']})" for loss in lost) or "nothing"
 
 
+def _size(path: Path) -> str:
+    """Three digits or a little more: "812 bytes", "14.2 kB", "3.1 MB"."""
+    size = path.stat().st_size
+    if size < 1000:
+        return f"{size} bytes"
+    return f"{size / 1e3:.1f} kB" if size < 1e6 else f"{size / 1e6:.1f} MB"
+
+
 def summary(files: list[Path]) -> str:
     """One block for the first file; of others the steps alone."""
     lines = []
@@ -86,6 +94,6 @@ def summary(files: list[Path]) -> str:
     for path in files:
         info = first if path == files[0] else _ask("info", path)
         note = f"  ({_steps_line(info)})" if info and len(files) > 1 else ""
-        lines.append(f"file      {path} ({path.stat().st_size / 1e6:.1f} MB){note}")
+        lines.append(f"file      {path} ({_size(path)}){note}")
     lines.append(f"next      mtprof report {files[0]}")
     return "\n".join(f"mtprof: {line}" for line in lines)

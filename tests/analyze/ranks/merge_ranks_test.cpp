@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 
 #include "mindtorch/trace/invariants.h"
 #include "tests/analyze/recordings.h"
@@ -83,6 +84,27 @@ TEST_F(MergeRanksTest, LinksOfRanksDoNotMeet) {
     EXPECT_EQ(trace::forward_thread_of(recording.events.link[i]), recording.tracks[recording.track_of(i)].number);
   }
   EXPECT_EQ(backward.size(), 6U);
+}
+
+TEST_F(MergeRanksTest, LaunchesOfManyRanksHaveSmallNumbersOfTheirOwn) {
+  constexpr std::uint64_t kFirst = std::uint64_t{1} << 50;
+  for (int rank = 0; rank < 40; ++rank) {
+    Maker maker;
+    maker.step(0, 0, 1000);
+    for (std::uint64_t k = 0; k < 3; ++k) {
+      const auto at = static_cast<std::int64_t>(100 * k);
+      maker.op("cudaLaunchKernel", at, 10, trace::EventKind::kRuntime, kFirst + k);
+    }
+    recordings_.push_back(maker.finish());
+    summaries_.push_back(summarize_rank(Analysis(recordings_.back()), {.rank = rank}));
+  }
+  const trace::Recording recording = merged({});
+  std::set<std::uint64_t> links;
+  for (EventIndex i = 0; i < recording.events.size(); ++i) {
+    if (recording.events.kind[i] == trace::EventKind::kRuntime) links.insert(recording.events.link[i]);
+  }
+  EXPECT_EQ(links.size(), 40U * 3);
+  EXPECT_EQ(*links.rbegin(), 40U * 3);
 }
 
 }  // namespace

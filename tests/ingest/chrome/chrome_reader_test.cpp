@@ -44,6 +44,37 @@ TEST(ChromeReader, WhatThisLibraryWroteComesBackWhole) {
   }
 }
 
+TEST(ChromeReader, JsonThatIsNoTraceIsRefusedByWhatItIs) {
+  const auto refusal = [](std::string_view text) -> std::string {
+    try {
+      read_text(text);
+    } catch (const InvalidArgument& error) {
+      return error.what();
+    }
+    return "not refused";
+  };
+  EXPECT_THAT(refusal(R"({"hello": [1, 2]})"), HasSubstr("is not a Chrome trace: it is JSON without traceEvents"));
+  EXPECT_THAT(refusal(R"({"schema": "1.1.1-chakra.0.0.4", "pid": 1, "nodes": []})"), HasSubstr("it is an execution trace"));
+  EXPECT_EQ(refusal(R"({"traceEvents": []})"), "not refused");
+  EXPECT_EQ(refusal("[]"), "not refused");
+}
+
+// Escapes are rare, so they have a way of their own.
+TEST(ChromeReader, EscapesInNamesKeysAndValuesAreResolved) {
+  const ChromeReadResult result =
+      read_text(R"([{"ph":"X","name":"a\u0062\"c","ts":1,"dur":2.0005,"pid":1,"tid":1,"args":{"k\ney":"v\\w","list":[{"a":"]"}]}}])");
+  const trace::Recording& recording = result.recording;
+  ASSERT_EQ(recording.events.size(), 1U);
+  EXPECT_EQ(recording.name(0), "ab\"c");
+  EXPECT_EQ(recording.events.duration_ns[0], 2001);
+  const auto attributes = recording.attributes.find(0);
+  ASSERT_EQ(attributes.size(), 2U);
+  EXPECT_EQ(recording.names[attributes[0].key], "k\ney");
+  EXPECT_EQ(recording.names[static_cast<std::size_t>(attributes[0].bits)], "v\\w");
+  EXPECT_EQ(recording.names[static_cast<std::size_t>(attributes[1].bits)], R"([{"a":"]"}])");
+  EXPECT_TRUE(read_text(R"([{"ph":"X","name":"\x","ts":1,"dur":1}])").damage);
+}
+
 // Bytes that are no UTF-8 cannot come back; from then on nothing changes any more.
 TEST(ChromeReader, HostileNamesComeBackAsValidText) {
   const TemporaryFolder folder;
