@@ -82,10 +82,9 @@ def floor(torch):
     maps = Path("/proc/self/maps").read_text()
     cupti = next(line.split()[-1] for line in maps.splitlines() if "libcupti.so" in line)
     source = (Path(__file__).parent.parent / "mindtorch" / "sources" / "cupti" / "api_names.cpp").read_text()
-    noise = []
-    for listed in re.findall(r"kNoisy\w+ = {(.*?)};", source, re.DOTALL):
-        numbers = [int(number) for number in re.findall(r"\b(\d+),", listed)]
-        noise += [(ctypes.c_uint32 * len(numbers))(*numbers), len(numbers)]
+    listed = re.search(r"kNoisyRuntimeCalls = {(.*?)};", source, re.DOTALL)[1]
+    numbers = [int(number) for number in re.findall(r"\b(\d+),", listed)]
+    noise = (ctypes.c_uint32 * len(numbers))(*numbers), len(numbers)
 
     @contextlib.contextmanager
     def context():

@@ -4,7 +4,9 @@
 #include <dlfcn.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -13,6 +15,9 @@
 namespace {
 
 constexpr std::uint32_t kKinds[] = {5, 4, 10, 1, 2, 22, 17};  // runtime, driver, kernels, copies, memsets, peer copies, overhead
+// The numbers of cuLaunchKernel, cuLaunchCooperativeKernel, cuGraphLaunch and cuLaunchKernelEx. Other calls of the driver are not recorded.
+constexpr std::uint32_t kDriverCalls[] = {307, 442, 477, 478, 514, 515, 652, 653};
+constexpr std::uint32_t kMostDriverCalls = 1024;
 constexpr std::size_t kBytes = std::size_t{4} << 20;
 
 at::CallbackHandle handle = at::INVALID_CALLBACK_HANDLE;
@@ -48,15 +53,16 @@ int call(const char* name, Arguments... arguments) {
 
 }  // namespace
 
-// Null, or why not. The calls of the runtime and of the driver with these numbers are not recorded.
-extern "C" const char* start(const char* cupti, const std::uint32_t* runtime, int runtimes, const std::uint32_t* driver, int drivers) {
+// Null, or why not. The calls of the runtime with these numbers are not recorded.
+extern "C" const char* start(const char* cupti, const std::uint32_t* runtime, int runtimes) {
   if (library == nullptr) library = ::dlopen(cupti, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return ::dlerror();
   if (call("cuptiActivityRegisterCallbacks", &requested, &completed) != 0) return "the callbacks were refused";
   for (const std::uint32_t kind : kKinds)
     if (call("cuptiActivityEnable", kind) != 0) return "a kind was refused";
   for (int i = 0; i < runtimes; ++i) call("cuptiActivityEnableRuntimeApi", runtime[i], std::uint8_t{0});
-  for (int i = 0; i < drivers; ++i) call("cuptiActivityEnableDriverApi", driver[i], std::uint8_t{0});
+  for (std::uint32_t i = 1; i < kMostDriverCalls; ++i)
+    if (std::ranges::find(kDriverCalls, i) == std::end(kDriverCalls)) call("cuptiActivityEnableDriverApi", i, std::uint8_t{0});
   handle = at::addGlobalCallback(at::RecordFunctionCallback(op_starts, op_ends));
   return nullptr;
 }

@@ -19,22 +19,8 @@ constexpr std::array<std::uint32_t, 17> kNoisyRuntimeCalls = {
     324, 325, 409, 410, 461, 462,  // cudaStreamGetCaptureInfo
 };
 
-constexpr std::array<std::uint32_t, 21> kNoisyDriverCalls = {
-    16,                            // cuCtxGetDevice
-    303,                           // cuCtxSetCurrent
-    304,                           // cuCtxGetCurrent
-    310,                           // cuPointerGetAttribute
-    374, 451,                      // cuOccupancyMaxActiveBlocksPerMultiprocessor
-    392,                           // cuDevicePrimaryCtxGetState
-    499, 500,                      // cuStreamIsCapturing
-    536, 537, 629, 630, 729, 730,  // cuStreamGetCaptureInfo
-    566,                           // cuFuncGetModule
-    677,                           // cuGetProcAddress
-    683,                           // cuKernelGetFunction
-    686,                           // cuKernelGetAttribute
-    718,                           // cuFuncGetName
-    719,                           // cuKernelGetName: once for each launch
-};
+// No release has functions of higher numbers: CUDA 13.0 ends at 806.
+constexpr std::uint32_t kMostDriverCalls = 1024;
 
 constexpr std::array<std::string_view, 7> kWorkPrefixes = {
     "cudaLaunchKernel", "cudaLaunchCooperativeKernel", "__cudaLaunchKernel", "cudaGraphLaunch",
@@ -47,7 +33,16 @@ bool starts_with_any(std::string_view name, std::span<const std::string_view> pr
 }  // namespace
 
 std::span<const std::uint32_t> noisy_runtime_calls() { return kNoisyRuntimeCalls; }
-std::span<const std::uint32_t> noisy_driver_calls() { return kNoisyDriverCalls; }
+
+std::vector<std::uint32_t> unneeded_driver_calls(const Functions& cupti) {
+  std::vector<std::uint32_t> calls;
+  for (std::uint32_t call = 1; call < kMostDriverCalls; ++call) {
+    const char* name = nullptr;
+    const bool is_known = cupti.cuptiGetCallbackName(kDriverApi, call, &name) == kSuccess && name != nullptr;
+    if (is_known && !is_driver_call_worth_keeping(plain_api_name(name))) calls.push_back(call);
+  }
+  return calls;
+}
 
 std::string plain_api_name(std::string_view name) {
   // A version is "_v" and digits at the very end.

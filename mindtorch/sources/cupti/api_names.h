@@ -5,12 +5,17 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "mindtorch/sources/cupti/cupti_abi.h"
 
 namespace mindtorch::sources::cupti {
 
-// Frequent calls that are not useful in a trace. They are not recorded.
+// Frequent calls of the runtime that are not useful in a trace. They are not recorded.
 std::span<const std::uint32_t> noisy_runtime_calls();
-std::span<const std::uint32_t> noisy_driver_calls();
+// The calls of the driver that are not worth keeping. The runtime makes several of them in each launch, and CUPTI spends more time on them
+// than on the launch itself unless they are switched off one by one.
+std::vector<std::uint32_t> unneeded_driver_calls(const Functions& cupti);
 
 // "cudaLaunchKernel_ptsz_v7000" -> "cudaLaunchKernel".
 std::string plain_api_name(std::string_view name);

@@ -119,6 +119,7 @@ Status CuptiSource::prepare(const record::SourceOptions& options) {
     limits_.push_back(
         "replays of CUDA graphs are recorded kernel by kernel, because CUPTI of CUDA 13.0 crashes when it records them as a whole");
   }
+  if (unneeded_driver_calls_.empty()) unneeded_driver_calls_ = unneeded_driver_calls(library_.functions());
   may_refuse_buffers = library_.version() >= kFirstVersionThatTakesNoBuffer;
   buffer_pool().warm(kWarmBuffers);
   subscribe();
@@ -190,7 +191,7 @@ Status CuptiSource::enable_kinds() {
   if (cupti.cuptiActivityEnableRuntimeApi != nullptr)
     for (const std::uint32_t call : noisy_runtime_calls()) cupti.cuptiActivityEnableRuntimeApi(call, 0);
   if (cupti.cuptiActivityEnableDriverApi != nullptr)
-    for (const std::uint32_t call : noisy_driver_calls()) cupti.cuptiActivityEnableDriverApi(call, 0);
+    for (const std::uint32_t call : unneeded_driver_calls_) cupti.cuptiActivityEnableDriverApi(call, 0);
   return Status::ok();
 }
 

@@ -63,6 +63,7 @@ class CuptiSource final : public record::ActivitySource {
   std::vector<std::string> limits_;
   Subscriber subscriber_ = nullptr;
   std::vector<std::uint32_t> enabled_;
+  std::vector<std::uint32_t> unneeded_driver_calls_;  // of this library
   ClockSampler sampler_;
 
   std::mutex mutex_;  // guards the windows
