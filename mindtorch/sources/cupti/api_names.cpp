@@ -38,8 +38,9 @@ std::vector<std::uint32_t> unneeded_driver_calls(const Functions& cupti) {
   std::vector<std::uint32_t> calls;
   for (std::uint32_t call = 1; call < kMostDriverCalls; ++call) {
     const char* name = nullptr;
-    const bool is_known = cupti.cuptiGetCallbackName(kDriverApi, call, &name) == kSuccess && name != nullptr;
-    if (is_known && !is_driver_call_worth_keeping(plain_api_name(name))) calls.push_back(call);
+    // The runtime also calls functions that have a number and no name.
+    const bool has_name = cupti.cuptiGetCallbackName(kDriverApi, call, &name) == kSuccess && name != nullptr;
+    if (!has_name || !is_driver_call_worth_keeping(plain_api_name(name))) calls.push_back(call);
   }
   return calls;
 }
