@@ -134,7 +134,7 @@ TESTED_ELSEWHERE = {
     **_each("runtime/optim", "adagrad adam optimizer rmsprop sgd", ["runtime/optim_test.cpp"]),
     "sources/buffers.cpp": ["sources/mspti_traps_test.cpp", "sources/cupti_faults_test.cpp"],
     "sources/deadline.cpp": ["sources/mspti_faults_test.cpp", "sources/cupti_faults_test.cpp"],
-    **_each("sources", "decode_thread record_store", ["sources/source_contract.cpp", "sources/cupti_faults_test.cpp"]),
+    **_each("sources", "decode_thread", ["sources/source_contract.cpp", "sources/cupti_faults_test.cpp"]),
     "sources/cupti/api_names.cpp": ["sources/cupti_source_test.cpp"],
     "sources/cupti/captured_ops.cpp": ["sources/cupti_graphs_test.cpp"],
     **_each("sources/cupti", "cupti_source decode", ["sources/cupti_source_test.cpp", "sources/cupti_contract_test.cpp"]),

@@ -50,14 +50,14 @@ void LaunchLinks::find_captured_calls(const LaunchIndex& launches) {
   const auto key = std::ranges::find(recording_->names, "capture correlation");
   if (key == recording_->names.end()) return;
   const auto key_id = static_cast<NameId>(key - recording_->names.begin());
-  const trace::SideTable<trace::Attribute>& attributes = recording_->attributes;
-  captured_call_.assign(recording_->events.size(), kNoEvent);
-  for (std::size_t row = 0; row < attributes.events.size(); ++row) {
-    for (std::uint64_t at = attributes.offsets[row]; at < attributes.offsets[row + 1]; ++at) {
-      if (attributes.values[at].key != key_id) continue;
-      captured_call_[attributes.events[row]] = launches.find(static_cast<std::uint64_t>(attributes.values[at].bits));
-    }
+  const trace::SharedTable<trace::Attribute>& attributes = recording_->attributes;
+  std::vector<EventIndex> call_of_row(attributes.shared_rows(), kNoEvent);
+  for (std::size_t row = 0; row < call_of_row.size(); ++row) {
+    for (const trace::Attribute& attribute : attributes.shared_row(row))
+      if (attribute.key == key_id) call_of_row[row] = launches.find(static_cast<std::uint64_t>(attribute.bits));
   }
+  captured_call_.assign(recording_->events.size(), kNoEvent);
+  for (std::size_t k = 0; k < attributes.events.size(); ++k) captured_call_[attributes.events[k]] = call_of_row[attributes.shared[k]];
 }
 
 void LaunchLinks::link() {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 
 #include "mindtorch/base/error.h"
@@ -144,20 +145,27 @@ class BatchIds {
     for (const std::string& text : batch.names) names_.push_back(ids.name(text));
   }
   trace::NameId name(std::uint32_t id) const { return names_[id]; }
-  // Valid until the next call.
-  std::span<const trace::Attribute> row(std::uint32_t detail) {
-    row_.clear();
-    for (trace::Attribute attribute : batch_.details.row(detail)) {
-      trace::map_names(attribute, [&](trace::NameId id) { return names_[id]; });
-      row_.push_back(attribute);
+  // The shared row of `into` that holds a detail. It is added when it is first asked for.
+  std::uint32_t row(std::uint32_t detail, trace::SharedTable<trace::Attribute>& into) {
+    if (rows_.empty()) rows_.assign(batch_.details.size(), kNoRow);
+    if (rows_[detail] == kNoRow) {
+      row_.clear();
+      for (trace::Attribute attribute : batch_.details.row(detail)) {
+        trace::map_names(attribute, [&](trace::NameId id) { return names_[id]; });
+        row_.push_back(attribute);
+      }
+      rows_[detail] = into.add_shared_row(row_);
     }
-    return row_;
+    return rows_[detail];
   }
 
  private:
   const DeviceBatch& batch_;
+  static constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
+
   std::vector<trace::NameId> names_;
-  std::vector<trace::Attribute> row_;
+  std::vector<std::uint32_t> rows_;    // by detail
+  std::vector<trace::Attribute> row_;  // the one at hand; kept for its capacity
 };
 
 // A source that was asked several times has the same clocks each time.
@@ -203,7 +211,7 @@ std::size_t add_device_records(const DeviceBatch& batch, TickMapping& session, s
                       .kind = record.kind,
                       .flags = trace::is_device_kind(record.kind) ? std::uint8_t{trace::kKnownDevice} : std::uint8_t{0}});
     track_of_event.push_back(tracks.of(record));
-    if (record.detail != 0) out.attributes.add(static_cast<trace::EventIndex>(row), batch_ids.row(record.detail));
+    if (record.detail != 0) out.attributes.share(static_cast<trace::EventIndex>(row), batch_ids.row(record.detail, out.attributes));
     matching.add(record);
     ++row;
   }

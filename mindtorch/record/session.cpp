@@ -193,6 +193,7 @@ trace::Recording Session::stop() {
   } release{impl, logs};
   impl.sources.stop(impl.stop_ticks);
   trace::Recording recording = impl.assembled(logs, impl.stop_ticks);
+  impl.sources.clear_batches();
   if (RecordingListener* const it = listener.load(std::memory_order_acquire)) it->recorded(recording);
   return recording;
 }

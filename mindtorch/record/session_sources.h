@@ -32,6 +32,7 @@ class SessionSources {
   void stop(std::uint64_t now_ticks);
   // What collect() and stop() have taken, oldest first.
   const std::vector<SourceBatch>& batches() const { return batches_; }
+  void clear_batches() { batches_ = {}; }
   // Hands the recording that holds the batches to the sources that have stopped or been collected from.
   void complete(trace::Recording& recording);
 

@@ -97,6 +97,11 @@ void BufferPool::recycle(const Filled& buffer) noexcept {
   }
 }
 
+void BufferPool::trim(std::size_t count) {
+  std::lock_guard lock(mutex_);
+  for (; free_.size() > count; free_.pop_back(), --existing_) ::munmap(free_.back(), buffer_bytes_);
+}
+
 std::uint64_t BufferPool::refused() const {
   std::lock_guard lock(mutex_);
   return refused_;

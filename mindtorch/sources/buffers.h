@@ -38,6 +38,9 @@ class BufferPool {
   // Zeroes what was used and makes the buffer available again.
   void recycle(const Filled& buffer) noexcept;
 
+  // Gives the memory of free buffers back to the system, except for that of `count` buffers.
+  void trim(std::size_t count);
+
   std::uint64_t refused() const;
 
  private:

@@ -58,7 +58,7 @@ void RecordStore::forget_before(std::uint64_t time) {
 }
 
 RecordStore::Calls RecordStore::find_calls(const std::vector<Window>& windows) const {
-  Calls calls;
+  Calls calls = written_calls_;
   for (const DeviceRecord& record : batch_.records) {
     if (!trace::is_launch_kind(record.kind) || record.correlation == 0) continue;
     if (!is_call_inside(windows, record)) {
@@ -103,15 +103,41 @@ bool RecordStore::lacks_work(const std::vector<Window>& windows) const {
 
 // A kernel belongs to the recording if its launch does. The call of a kernel may not be there because it was under way when recording began
 // or ended; correlations count up, so that it lies before the first or after the last call of the recording.
-void RecordStore::drop_outside(const std::vector<Window>& windows) {
-  const Calls calls = find_calls(windows);
+void RecordStore::drop_outside(const std::vector<Window>& windows, const Calls& calls) {
   std::erase_if(batch_.records, [&](const DeviceRecord& record) {
     if (trace::is_launch_kind(record.kind)) return !is_call_inside(windows, record);
     if (record.correlation == 0) return !is_inside(windows, record.start);
     return !calls.has_launched(record.correlation);
   });
+}
+
+void RecordStore::drop_outside(const std::vector<Window>& windows) {
+  const Calls calls = find_calls(windows);
+  drop_outside(windows, calls);
   for (std::vector<std::uint64_t>* unplaced : {&without_time_, &unfinished_})
     std::erase_if(*unplaced, [&](std::uint64_t correlation) { return !calls.has_launched(correlation); });
+}
+
+void RecordStore::write_before(std::uint64_t time, const std::vector<Window>& windows,
+                               const std::function<void(record::DeviceBatch&)>& write) {
+  const Calls calls = find_calls(windows);
+  std::unordered_set<std::uint64_t> later_calls;
+  for (const DeviceRecord& record : batch_.records)
+    if (trace::is_launch_kind(record.kind) && record.end >= time) later_calls.insert(record.correlation);
+  // Work waits for its call: only the call tells whether it belongs to the recording.
+  const auto is_settled = [&](const DeviceRecord& record) {
+    if (record.end >= time) return false;
+    if (trace::is_launch_kind(record.kind) || record.correlation == 0) return true;
+    return record.correlation <= calls.last && !later_calls.contains(record.correlation);
+  };
+  const auto later = std::stable_partition(batch_.records.begin(), batch_.records.end(), is_settled);
+  std::vector<DeviceRecord> kept(later, batch_.records.end());
+  batch_.records.erase(later, batch_.records.end());
+  written_calls_ = find_calls(windows);
+  drop_outside(windows, written_calls_);
+  complete_records(windows);
+  write(batch_);
+  batch_.records = std::move(kept);
 }
 
 void RecordStore::count_losses() {

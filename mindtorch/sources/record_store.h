@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
@@ -23,6 +24,7 @@ class RecordStore {
   };
 
   explicit RecordStore(std::int64_t record_bytes) : most_bytes_(record_bytes) {}
+  virtual ~RecordStore() = default;
 
   // keep_last: drops calls that ended before `time`, together with the work that they launched.
   void forget_before(std::uint64_t time);
@@ -31,6 +33,9 @@ class RecordStore {
   void note_deadline(std::chrono::milliseconds deadline) { deadline_ = deadline; }
 
   std::size_t size() const { return batch_.records.size(); }
+  // spill: hands the records that ended before `time` to `write`, which takes them out of the batch, without those outside of the windows.
+  // All calls that ended before `time` must have come.
+  void write_before(std::uint64_t time, const std::vector<Window>& windows, const std::function<void(record::DeviceBatch&)>& write);
   // True if device work of the windows is known whose call is not: the call may still be under way.
   bool lacks_calls(const std::vector<Window>& windows) const;
   // True if a launch of the windows is known whose device work is not: it may still be on its way.
@@ -42,6 +47,8 @@ class RecordStore {
   void store_work(const record::DeviceRecord& work);
   void count_unknown() { ++unknown_; }
   void drop_outside(const std::vector<Window>& windows);
+  // Completes the records of the batch, before they are written or returned.
+  virtual void complete_records(const std::vector<Window>&) {}
   // Counts everything that this class has left out. Call after drop_outside().
   void count_losses();
   // Sorts and removes repetitions.
@@ -59,8 +66,10 @@ class RecordStore {
     }
   };
   Calls find_calls(const std::vector<Window>& windows) const;
+  void drop_outside(const std::vector<Window>& windows, const Calls& calls);
 
   const std::int64_t most_bytes_;
+  Calls written_calls_;                      // spill: those of the records that are in the file
   std::uint64_t forgotten_correlation_ = 0;  // keep_last: what has this correlation or a smaller one is gone
   std::uint64_t over_budget_ = 0;
   std::uint64_t last_refused_call_ = 0;      // its kernels may be there

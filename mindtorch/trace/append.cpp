@@ -89,9 +89,18 @@ class Appending {
   void append_rows(SideTable<T>& to, const SideTable<T>& from, Map&& map) {
     for (std::size_t row = 0; row < from.events.size(); ++row) {
       const std::size_t at = to.values.size();
-      to.add(first_event_ + from.events[row], {from.values.data() + from.offsets[row], from.values.data() + from.offsets[row + 1]});
+      to.add(first_event_ + from.events[row], from.row(row));
       map(std::span(to.values).subspan(at));
     }
+  }
+
+  template <class T, class Map>
+  void append_rows(SharedTable<T>& to, const SharedTable<T>& from, Map&& map) {
+    const std::size_t first = to.shared_rows(), at = to.values.size();
+    for (std::size_t row = 0; row < from.shared_rows(); ++row) to.add_shared_row(from.shared_row(row));
+    map(std::span(to.values).subspan(at));
+    for (std::size_t k = 0; k < from.events.size(); ++k)
+      to.share(first_event_ + from.events[k], static_cast<std::uint32_t>(first + from.shared[k]));
   }
 
   void append_stacks() {

@@ -78,7 +78,7 @@ void RecordingBuilder::add_attribute(DraftId event, std::string_view key, std::s
 
 void RecordingBuilder::add_attribute(DraftId event, const Attribute& attribute) {
   require(event, "trace.add_attribute");
-  SideTable<Attribute>& table = recording_.attributes;
+  SharedTable<Attribute>& table = recording_.attributes;
   if (table.events.empty() || table.events.back() != event) {
     table.add(event, {&attribute, 1});
     return;

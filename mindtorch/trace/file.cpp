@@ -35,6 +35,16 @@ std::size_t cut_by_values(const SideTable<T>& table, std::size_t first, std::siz
   return std::clamp(event, first + 1, last);
 }
 
+template <class T>
+std::size_t cut_by_values(const SharedTable<T>& table, std::size_t first, std::size_t last) {
+  std::size_t values = 0;
+  for (std::size_t k = first_row(table, first); k < table.events.size() && table.events[k] < last; ++k) {
+    values += table.row(k).size();
+    if (values > kValuesInChunk) return std::clamp<std::size_t>(table.events[k], first + 1, last);
+  }
+  return last;
+}
+
 // Returns slices of all events and memory events in order of time, so that a truncated file has all tracks up to some moment.
 std::vector<Slice> slices_of(const Recording& r) {
   std::vector<Slice> slices;

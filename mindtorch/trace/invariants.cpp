@@ -58,17 +58,31 @@ std::string check_events(const Recording& r) {
   return {};
 }
 
+// `with_rows`: the events that have a row in a side table.
+std::string check_events(const std::vector<EventIndex>& with_rows, std::size_t events, std::string_view what) {
+  if (std::ranges::adjacent_find(with_rows, std::ranges::greater_equal()) != with_rows.end()) {
+    return fmt::format("the {} are not sorted by event with one row per event", what);
+  }
+  if (!with_rows.empty() && with_rows.back() >= events) return fmt::format("the {} of event {} belong to no event", what, with_rows.back());
+  return {};
+}
+
 template <class T>
 std::string check_side_table(const SideTable<T>& table, std::size_t events, std::string_view what) {
   if (table.offsets.size() != table.events.size() + 1 || table.offsets.front() != 0 || table.offsets.back() != table.values.size() ||
       !std::ranges::is_sorted(table.offsets)) {
     return fmt::format("the offsets of the {} are not those of their rows", what);
   }
-  if (std::ranges::adjacent_find(table.events, std::ranges::greater_equal()) != table.events.end()) {
-    return fmt::format("the {} are not sorted by event with one row per event", what);
+  return check_events(table.events, events, what);
+}
+
+std::string check_shared_rows(const SharedTable<Attribute>& table, std::string_view what) {
+  if (table.shared.size() != table.events.size() || table.offsets.empty() || table.offsets.front() != 0 ||
+      table.offsets.back() != table.values.size() || !std::ranges::is_sorted(table.offsets)) {
+    return fmt::format("the offsets of the {} are not those of their rows", what);
   }
-  if (!table.empty() && table.events.back() >= events)
-    return fmt::format("the {} of event {} belong to no event", what, table.events.back());
+  if (std::ranges::any_of(table.shared, [&](std::uint32_t row) { return row >= table.shared_rows(); }))
+    return fmt::format("the {} of an event are a row that does not exist", what);
   return {};
 }
 
@@ -84,7 +98,8 @@ std::string check_inputs_table(const Recording& r) {
 }
 
 std::string check_attributes(const Recording& r) {
-  if (std::string broken = check_side_table(r.attributes, r.events.size(), "attributes"); !broken.empty()) return broken;
+  if (std::string broken = check_shared_rows(r.attributes, "attributes"); !broken.empty()) return broken;
+  if (std::string broken = check_events(r.attributes.events, r.events.size(), "attributes"); !broken.empty()) return broken;
   for (const Attribute& a : r.attributes.values) {
     if (a.type > Attribute::Type::kBool) return fmt::format("an attribute is of unknown type {}", static_cast<int>(a.type));
     if (a.key >= r.names.size()) return fmt::format("an attribute has key {} of {} names", a.key, r.names.size());

@@ -47,6 +47,18 @@ void close_gaps(SideTable<T>& table, const std::vector<EventIndex>& new_index) {
   table = std::move(kept);
 }
 
+template <class T>
+void close_gaps(SharedTable<T>& table, const std::vector<EventIndex>& new_index) {
+  std::size_t kept = 0;
+  for (std::size_t k = 0; k < table.events.size(); ++k) {
+    if (new_index[table.events[k]] == kRemoved) continue;
+    table.events[kept] = new_index[table.events[k]];
+    table.shared[kept++] = table.shared[k];
+  }
+  table.events.resize(kept);
+  table.shared.resize(kept);
+}
+
 }  // namespace
 
 void keep_kinds(Recording& recording, const KindSet& wanted) {

@@ -5,6 +5,8 @@
 #include <functional>
 #include <numeric>
 
+#include "mindtorch/trace/side_rows.h"
+
 namespace mindtorch::trace {
 namespace {
 
@@ -48,12 +50,9 @@ void gather(SideTable<T>& table, std::span<const Run> runs) {
   sorted.events.reserve(table.events.size());
   sorted.offsets.reserve(table.offsets.size());
   sorted.values.reserve(table.values.size());
-  const auto row_of = [&](std::size_t event) {
-    return static_cast<std::size_t>(std::ranges::lower_bound(table.events, event) - table.events.begin());
-  };
   std::size_t new_first = 0;
   for (const Run& run : runs) {
-    const std::size_t begin = row_of(run.first), end = row_of(run.first + run.count);
+    const std::size_t begin = first_row(table, run.first), end = first_row(table, run.first + run.count);
     const std::uint64_t value = table.offsets[begin], to = sorted.values.size();
     for (std::size_t row = begin; row < end; ++row) {
       sorted.events.push_back(static_cast<EventIndex>(new_first + (table.events[row] - run.first)));
@@ -64,6 +63,27 @@ void gather(SideTable<T>& table, std::span<const Run> runs) {
     new_first += run.count;
   }
   table = std::move(sorted);
+}
+
+// Shared rows stay where they are.
+template <class T>
+void gather(SharedTable<T>& table, std::span<const Run> runs) {
+  if (table.empty()) return;
+  order_rows(table, SameEvent::kSeparateRows);
+  std::vector<EventIndex> events;
+  std::vector<std::uint32_t> shared;
+  events.reserve(table.events.size());
+  shared.reserve(table.events.size());
+  std::size_t new_first = 0;
+  for (const Run& run : runs) {
+    const std::size_t begin = first_row(table, run.first), end = first_row(table, run.first + run.count);
+    for (std::size_t k = begin; k < end; ++k) events.push_back(static_cast<EventIndex>(new_first + (table.events[k] - run.first)));
+    shared.insert(shared.end(), table.shared.begin() + static_cast<std::ptrdiff_t>(begin),
+                  table.shared.begin() + static_cast<std::ptrdiff_t>(end));
+    new_first += run.count;
+  }
+  table.events = std::move(events);
+  table.shared = std::move(shared);
 }
 
 // Counts the events of each track, and computes the position of each event if the tracks are laid one after another.
@@ -142,21 +162,33 @@ void order_marks(Recording& recording) {
   std::ranges::stable_sort(recording.steps, {}, &StepMark::time_ns);
 }
 
+namespace {
+
+bool are_in_order(const std::vector<EventIndex>& events, SameEvent same) {
+  return same == SameEvent::kSeparateRows ? std::ranges::is_sorted(events)
+                                          : std::ranges::adjacent_find(events, std::ranges::greater_equal()) == events.end();
+}
+
+// The rows of a table by event; rows of the same event keep their order.
+std::vector<std::size_t> rows_by_event(const std::vector<EventIndex>& events) {
+  std::vector<std::size_t> order(events.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](std::size_t row) { return events[row]; });
+  return order;
+}
+
+}  // namespace
+
 template <class T>
 void order_rows(SideTable<T>& table, SameEvent same) {
+  if (are_in_order(table.events, same)) return;
   const bool separate = same == SameEvent::kSeparateRows;
-  const bool ordered = separate ? std::ranges::is_sorted(table.events)
-                                : std::ranges::adjacent_find(table.events, std::ranges::greater_equal()) == table.events.end();
-  if (ordered) return;
-  std::vector<std::size_t> order(table.events.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, {}, [&](std::size_t row) { return table.events[row]; });
   SideTable<T> sorted;
   sorted.events.reserve(table.events.size());
   sorted.offsets.reserve(table.offsets.size());
   sorted.values.reserve(table.values.size());
-  for (const std::size_t row : order) {
-    const std::span<const T> values(table.values.data() + table.offsets[row], table.values.data() + table.offsets[row + 1]);
+  for (const std::size_t row : rows_by_event(table.events)) {
+    const std::span<const T> values = table.row(row);
     if (separate || sorted.events.empty() || sorted.events.back() != table.events[row]) {
       sorted.add(table.events[row], values);
       continue;
@@ -167,8 +199,28 @@ void order_rows(SideTable<T>& table, SameEvent same) {
   }
   table = std::move(sorted);
 }
+
+template <class T>
+void order_rows(SharedTable<T>& table, SameEvent same) {
+  if (are_in_order(table.events, same)) return;
+  SharedTable<T> sorted{.events = {}, .shared = {}, .offsets = std::move(table.offsets), .values = std::move(table.values)};
+  for (const std::size_t row : rows_by_event(table.events)) {
+    if (same == SameEvent::kSeparateRows || sorted.events.empty() || sorted.events.back() != table.events[row]) {
+      sorted.share(table.events[row], table.shared[row]);
+      continue;
+    }
+    std::vector<T> joined;
+    if (same == SameEvent::kJoinedRows)
+      joined.assign(sorted.row(sorted.events.size() - 1).begin(), sorted.row(sorted.events.size() - 1).end());
+    const std::span<const T> more = sorted.shared_row(table.shared[row]);
+    joined.insert(joined.end(), more.begin(), more.end());
+    sorted.shared.back() = sorted.add_shared_row(joined);
+  }
+  table = std::move(sorted);
+}
+
 template void order_rows(SideTable<std::int64_t>&, SameEvent);
-template void order_rows(SideTable<Attribute>&, SameEvent);
+template void order_rows(SharedTable<Attribute>&, SameEvent);
 template void order_rows(SideTable<StackId>&, SameEvent);
 
 void order_side_rows(Recording& recording) {

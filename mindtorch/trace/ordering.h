@@ -23,6 +23,8 @@ enum class SameEvent { kLastRow, kJoinedRows, kSeparateRows };
 // Sorts the rows of a side table by event; those of one event stay in the order they came.
 template <class T>
 void order_rows(SideTable<T>& table, SameEvent same);
+template <class T>
+void order_rows(SharedTable<T>& table, SameEvent same);
 
 // Sorts the rows of all side tables by event. Of several inputs or stacks of one event the last one is kept; its attributes are joined.
 void order_side_rows(Recording& recording);

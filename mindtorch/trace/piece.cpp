@@ -58,6 +58,12 @@ void cut(SideTable<T>& table, std::size_t rows) {
   table.values.resize(table.offsets.back());
 }
 
+template <class T>
+void cut(SharedTable<T>& table, std::size_t rows) {
+  table.events.resize(rows);
+  table.shared.resize(rows);
+}
+
 }  // namespace
 
 void encode_unit(TimeUnit unit, ByteWriter& out) { out.u8(static_cast<std::uint8_t>(unit)); }

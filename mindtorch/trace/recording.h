@@ -146,16 +146,49 @@ struct MemoryColumns : Columns<MemoryFields> {
 // Values that only some events have: values of events[k] are values[offsets[k] .. offsets[k+1]).
 template <class T>
 struct SideTable {
+  using Value = T;
   std::vector<EventIndex> events;
   std::vector<std::uint64_t> offsets{0};
   std::vector<T> values;
 
   bool empty() const { return events.empty(); }
+  // The values of events[k].
+  std::span<const T> row(std::size_t k) const { return {values.data() + offsets[k], values.data() + offsets[k + 1]}; }
   // The values of one event, empty if it has none. O(log n).
   std::span<const T> find(EventIndex event) const;
   // Rows must be added in the order of events.
   void add(EventIndex event, std::span<const T> row);
   friend bool operator==(const SideTable&, const SideTable&) = default;
+};
+
+// The same for values that many events share: events[k] has the shared row shared[k], and shared row s is
+// values[offsets[s] .. offsets[s + 1]). A shared row may be of no event. The kernels of a program that runs for hours have few distinct
+// launch parameters, so that a kernel takes eight bytes here.
+template <class T>
+struct SharedTable {
+  using Value = T;
+  std::vector<EventIndex> events;
+  std::vector<std::uint32_t> shared;
+  std::vector<std::uint64_t> offsets{0};
+  std::vector<T> values;
+
+  bool empty() const { return events.empty(); }
+  std::size_t shared_rows() const { return offsets.size() - 1; }
+  std::span<const T> shared_row(std::size_t s) const { return {values.data() + offsets[s], values.data() + offsets[s + 1]}; }
+  std::span<const T> row(std::size_t k) const { return shared_row(shared[k]); }
+  std::span<const T> find(EventIndex event) const;
+  // Adds a row that any number of events may be given with share().
+  std::uint32_t add_shared_row(std::span<const T> row);
+  // Rows must be added in the order of events.
+  void share(EventIndex event, std::uint32_t shared_row);
+  void add(EventIndex event, std::span<const T> row) { share(event, add_shared_row(row)); }
+  // True if the same events have the same values, however they are shared.
+  friend bool operator==(const SharedTable& a, const SharedTable& b) {
+    if (a.events != b.events) return false;
+    for (std::size_t k = 0; k < a.events.size(); ++k)
+      if (!std::ranges::equal(a.row(k), b.row(k))) return false;
+    return true;
+  }
 };
 
 using StackId = std::uint32_t;
@@ -230,7 +263,7 @@ struct MINDTORCH_EXPORT Recording {
   std::vector<Track> tracks;
   EventColumns events;
   SideTable<std::int64_t> inputs;  // encoded arguments, see inputs.h
-  SideTable<Attribute> attributes;
+  SharedTable<Attribute> attributes;
   Stacks stacks;
   MemoryColumns memory;
   std::vector<MemoryTag> memory_tags;
@@ -259,11 +292,34 @@ void SideTable<T>::add(EventIndex event, std::span<const T> row) {
 }
 
 template <class T>
+std::uint32_t SharedTable<T>::add_shared_row(std::span<const T> row) {
+  values.insert(values.end(), row.begin(), row.end());
+  offsets.push_back(values.size());
+  return static_cast<std::uint32_t>(shared_rows() - 1);
+}
+
+template <class T>
+void SharedTable<T>::share(EventIndex event, std::uint32_t shared_row) {
+  events.push_back(event);
+  shared.push_back(shared_row);
+}
+
+// The values of one event of either table.
+template <class Table>
+auto find_row(const Table& table, EventIndex event) {
+  const auto at = std::lower_bound(table.events.begin(), table.events.end(), event);
+  if (at == table.events.end() || *at != event) return decltype(table.row(0)){};
+  return table.row(static_cast<std::size_t>(at - table.events.begin()));
+}
+
+template <class T>
 std::span<const T> SideTable<T>::find(EventIndex event) const {
-  const auto at = std::lower_bound(events.begin(), events.end(), event);
-  if (at == events.end() || *at != event) return {};
-  const std::size_t row = static_cast<std::size_t>(at - events.begin());
-  return {values.data() + offsets[row], values.data() + offsets[row + 1]};
+  return find_row(*this, event);
+}
+
+template <class T>
+std::span<const T> SharedTable<T>::find(EventIndex event) const {
+  return find_row(*this, event);
 }
 
 }  // namespace mindtorch::trace

@@ -110,6 +110,25 @@ std::vector<std::uint32_t> resolve(std::span<const std::int64_t> codes, const Di
   return rows;
 }
 
+// Appends the rows of a piece, without their events.
+template <class T>
+void append_rows(ByteReader& in, const Dictionary<T>& dictionary, std::span<const std::uint32_t> distinct_rows, SideTable<T>& table) {
+  std::size_t values = 0;
+  for (const std::uint32_t row : distinct_rows) values += dictionary.row(row).size();
+  in.room_for<T>(values);
+  for (const std::uint32_t row : distinct_rows) {
+    table.values.insert(table.values.end(), dictionary.row(row).begin(), dictionary.row(row).end());
+    table.offsets.push_back(table.values.size());
+  }
+}
+template <class T>
+void append_rows(ByteReader& in, const Dictionary<T>& dictionary, std::span<const std::uint32_t> distinct_rows, SharedTable<T>& table) {
+  in.room_for<T>(dictionary.values.size());
+  const std::size_t first = table.shared_rows();
+  for (std::size_t row = 0; row < dictionary.size(); ++row) table.add_shared_row(dictionary.row(row));
+  for (const std::uint32_t row : distinct_rows) table.shared.push_back(static_cast<std::uint32_t>(first + row));
+}
+
 }  // namespace
 
 template <class T>
@@ -150,11 +169,11 @@ void encode_rows(const SideRows<T>& rows, EventIndex first_event, std::size_t ev
   out.column(codes);
 }
 
-template <class T>
-void decode_rows(ByteReader& in, ColumnCodec& columns, EventIndex first_event, std::size_t events, KnownIds known, SideTable<T>& table) {
+template <class Table>
+void decode_rows(ByteReader& in, ColumnCodec& columns, EventIndex first_event, std::size_t events, KnownIds known, Table& table) {
   const std::size_t count = in.number_below(events + 1, "the number of rows");
   if (count == 0) return;
-  const Dictionary<T> dictionary(in, known);
+  const Dictionary<typename Table::Value> dictionary(in, known);
   std::size_t event = 0;
   for (const std::int64_t gap : columns.decode(count, in)) {
     if (static_cast<std::uint64_t>(gap) >= events - event) throw Malformed("a row belongs to no event");
@@ -162,21 +181,14 @@ void decode_rows(ByteReader& in, ColumnCodec& columns, EventIndex first_event, s
     table.events.push_back(first_event + static_cast<EventIndex>(event++));
   }
   in.room_for<SideRowRoom>(count);
-  const std::vector<std::uint32_t> distinct_rows = resolve(columns.decode(count, in), dictionary);
-  std::size_t values = 0;
-  for (const std::uint32_t row : distinct_rows) values += dictionary.row(row).size();
-  in.room_for<T>(values);
-  for (const std::uint32_t row : distinct_rows) {
-    table.values.insert(table.values.end(), dictionary.row(row).begin(), dictionary.row(row).end());
-    table.offsets.push_back(table.values.size());
-  }
+  append_rows(in, dictionary, resolve(columns.decode(count, in), dictionary), table);
 }
 
 template void encode_rows(const SideRows<std::int64_t>&, EventIndex, std::size_t, KnownIds, ColumnCodec&, ByteWriter&);
 template void encode_rows(const SideRows<Attribute>&, EventIndex, std::size_t, KnownIds, ColumnCodec&, ByteWriter&);
 template void encode_rows(const SideRows<StackId>&, EventIndex, std::size_t, KnownIds, ColumnCodec&, ByteWriter&);
 template void decode_rows(ByteReader&, ColumnCodec&, EventIndex, std::size_t, KnownIds, SideTable<std::int64_t>&);
-template void decode_rows(ByteReader&, ColumnCodec&, EventIndex, std::size_t, KnownIds, SideTable<Attribute>&);
+template void decode_rows(ByteReader&, ColumnCodec&, EventIndex, std::size_t, KnownIds, SharedTable<Attribute>&);
 template void decode_rows(ByteReader&, ColumnCodec&, EventIndex, std::size_t, KnownIds, SideTable<StackId>&);
 
 }  // namespace mindtorch::trace

@@ -155,6 +155,15 @@ TEST_F(CuptiSourceTest, KeepsNoMoreRecordsThanTheBudgetHolds) {
   EXPECT_LE(kept + dropped, 120'001u) << "the source's own wait for the device is a call too";
 }
 
+TEST_F(CuptiSourceTest, SwitchesOffEveryCallOfTheDriverThatIsNotWorthKeeping) {
+  ASSERT_TRUE(source_.probe());
+  auto session = started();
+  cupti_double_call(1, 307);  // cuLaunchKernel
+  cupti_double_call(1, 719);  // one that the double has no name for
+  const Recording recording = stopped(*session);
+  EXPECT_EQ(events_of(recording, EventKind::kDriver).size(), 1u);
+}
+
 TEST(CuptiApiNames, LoseTheirVersions) {
   EXPECT_EQ(plain_api_name("cudaLaunchKernel_v7000"), "cudaLaunchKernel");
   EXPECT_EQ(plain_api_name("cudaLaunchKernel_ptsz_v7000"), "cudaLaunchKernel");

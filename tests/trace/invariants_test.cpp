@@ -54,6 +54,8 @@ TEST(Invariants, EachKindOfDamageIsNamed) {
       {"belong to no event", [](Recording& r) { r.inputs.events[3] = 4; }},
       {"malformed", [](Recording& r) { r.inputs.values[0] = 5; }},
       {"malformed", [](Recording& r) { r.inputs.values[2] = 99; }},
+      {"offsets of the attributes", [](Recording& r) { r.attributes.shared.pop_back(); }},
+      {"row that does not exist", [](Recording& r) { r.attributes.shared[0] = 99; }},
       {"has key", [](Recording& r) { r.attributes.values[0].key = 99; }},
       {"has text", [](Recording& r) { r.attributes.values[0].bits = -1; }},
       {"unknown type", [](Recording& r) { r.attributes.values[0].type = static_cast<Attribute::Type>(9); }},

@@ -66,6 +66,24 @@ TEST(Ordering, RowsOfOneEventAreJoinedOrTheLastCounts) {
   EXPECT_EQ(last.offsets, (std::vector<std::uint64_t>{0, 1, 2}));
 }
 
+TEST(Ordering, SharedRowsFollowTheirEventsAndAreJoinedWithoutChangingOthers) {
+  Recording recording = with_starts({5, 4, 3}, 2);
+  SharedTable<Attribute>& table = recording.attributes;
+  const auto value = [](std::int64_t bits) { return std::array{Attribute{0, Attribute::Type::kInt, bits}}; };
+  const std::uint32_t shared = table.add_shared_row(value(1));
+  table.share(2, shared);
+  table.share(0, shared);
+  table.add(2, value(3));
+  order_events(recording, std::array<TrackId, 3>{0, 1, 0});
+  order_side_rows(recording);
+  EXPECT_EQ(table.events, (std::vector<EventIndex>{0, 1}));
+  ASSERT_EQ(table.row(0).size(), 2u);
+  EXPECT_EQ(table.row(0)[0].bits, 1);
+  EXPECT_EQ(table.row(0)[1].bits, 3);
+  ASSERT_EQ(table.row(1).size(), 1u);
+  EXPECT_EQ(table.row(1)[0].bits, 1);
+}
+
 TEST(Ordering, MarksOfEqualTimeStayAsTheyCame) {
   Recording recording;
   recording.memory.resize(3);

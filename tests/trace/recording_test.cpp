@@ -40,6 +40,23 @@ TEST(Recording, ASideTableFindsOnlyTheRowsItHas) {
   EXPECT_TRUE(table.find(10).empty());
 }
 
+TEST(Recording, EventsMayShareARowOfValues) {
+  SharedTable<std::int64_t> table, copy;
+  const std::uint32_t row = table.add_shared_row(std::array<std::int64_t, 2>{7, 8});
+  table.share(3, row);
+  table.add(5, std::array<std::int64_t, 1>{5});
+  table.share(9, row);
+  EXPECT_EQ(table.find(9)[1], 8);
+  EXPECT_EQ(table.find(5)[0], 5);
+  EXPECT_TRUE(table.find(4).empty());
+  EXPECT_EQ(table.values.size(), 3u);
+  // Tables are equal if their events have equal values, shared or not.
+  for (std::size_t k = 0; k < 3; ++k) copy.add(table.events[k], table.row(k));
+  EXPECT_EQ(copy, table);
+  copy.values.back() = 9;
+  EXPECT_NE(copy, table);
+}
+
 TEST(Recording, ResizeKeepsAllColumnsOfOneLength) {
   Recording recording;
   recording.events.resize(3);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "mindtorch/base/error.h"
 
 namespace mindtorch::trace {
@@ -20,7 +22,7 @@ void expect_malformed(std::size_t events, Write&& write) {
 }
 
 TEST(SideRows, OfDifferentAndEqualRowsComeBack) {
-  SideTable<Attribute> table;
+  SharedTable<Attribute> table;
   for (EventIndex i = 0; i < 50; ++i) {
     std::vector<Attribute> row(i % 3);
     for (Attribute& a : row) a = {i % 2, Attribute::Type::kInt, static_cast<std::int64_t>(i % 5) << 40};
@@ -29,10 +31,25 @@ TEST(SideRows, OfDifferentAndEqualRowsComeBack) {
   ColumnCodec columns;
   ByteWriter out;
   encode_rows(SideRows<Attribute>(table), 10, 50, KnownIds{.names = 2}, columns, out);
-  SideTable<Attribute> got;
+  SharedTable<Attribute> got;
   ByteReader in(out.bytes());
   decode_rows(in, columns, 10, 50, KnownIds{.names = 2}, got);
   EXPECT_EQ(got, table);
+}
+
+TEST(SideRows, ThatEventsShareAreStoredOnceAndComeBackShared) {
+  SharedTable<Attribute> table;
+  for (std::int64_t row = 0; row < 3; ++row) table.add_shared_row(std::array{Attribute{1, Attribute::Type::kInt, row}});
+  for (EventIndex i = 0; i < 90; ++i) table.share(i, i % 3);
+  ColumnCodec columns;
+  ByteWriter out;
+  encode_rows(SideRows<Attribute>(table, 30, 60), 30, 30, KnownIds{.names = 2}, columns, out);
+  SharedTable<Attribute> got;
+  ByteReader in(out.bytes());
+  decode_rows(in, columns, 0, 30, KnownIds{.names = 2}, got);
+  EXPECT_EQ(got.shared_rows(), 3u);
+  ASSERT_EQ(got.events.size(), 30u);
+  for (std::size_t k = 0; k < 30; ++k) EXPECT_EQ(got.row(k)[0].bits, static_cast<std::int64_t>(k % 3));
 }
 
 TEST(SideRows, OfARangeOfEventsAreThoseRowsOnly) {
@@ -107,7 +124,7 @@ TEST(SideRows, ThatMultiplyBeyondTheLimitAreMalformed) {
   out.column(codes);
   ByteReader in(out.bytes());
   ColumnCodec columns;
-  SideTable<Attribute> table;
+  SharedTable<Attribute> table;
   EXPECT_THROW(decode_rows(in, columns, 0, kRows, KnownIds{.names = 1}, table), Malformed);
   EXPECT_TRUE(table.values.empty());
 }

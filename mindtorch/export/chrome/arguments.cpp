@@ -31,11 +31,6 @@ bool advance_to(const std::vector<EventIndex>& events, std::size_t& next, EventI
   return next < events.size() && events[next] == event;
 }
 
-template <class T>
-std::span<const T> row(const trace::SideTable<T>& table, std::size_t at) {
-  return {table.values.data() + table.offsets[at], table.values.data() + table.offsets[at + 1]};
-}
-
 void append_value(std::string& out, const Attribute& attribute, const std::vector<std::string>& names) {
   const auto text = [&]() -> const std::string& { return names[static_cast<std::size_t>(attribute.bits)]; };
   switch (attribute.type) {
@@ -84,6 +79,7 @@ EventArguments::EventArguments(const analyze::Analysis& analysis) : analysis_(an
     shadowed_[attribute.key] = trace::chrome_format::is_own_argument(key, EventKind::kOp);
     shadowed_on_device_[attribute.key] = trace::chrome_format::is_own_argument(key, EventKind::kKernel);
   }
+  rows_are_shared_ = recording.attributes.shared_rows() < recording.attributes.events.size() / 2;
   stack_is_written_.resize(recording.stacks.size());
   frame_json_.reserve(recording.stacks.frames.size());
   for (const trace::Frame& frame : recording.stacks.frames) {
@@ -126,7 +122,7 @@ void EventArguments::append_flags(std::string& out, EventIndex event) const {
 
 void EventArguments::append_inputs(std::string& out, EventIndex event) {
   if (!trace::takes_arguments(recording_.events.kind[event]) || !advance_to(recording_.inputs.events, next_input_, event)) return;
-  format_inputs(row(recording_.inputs, next_input_), recording_.names, inputs_);
+  format_inputs(recording_.inputs.row(next_input_), recording_.names, inputs_);
   append_argument<argument::kInputDims>(out, inputs_.dims);
   append_argument<argument::kInputTypes>(out, inputs_.types);
   append_argument<argument::kInputStrides>(out, inputs_.strides);
@@ -136,7 +132,7 @@ void EventArguments::append_inputs(std::string& out, EventIndex event) {
 
 void EventArguments::append_stack(std::string& out, EventIndex event) {
   if (!advance_to(recording_.stacks.of_event.events, next_stack_, event)) return;
-  const trace::StackId stack = row(recording_.stacks.of_event, next_stack_).front();
+  const trace::StackId stack = recording_.stacks.of_event.row(next_stack_).front();
   append_key<argument::kStack>(out);
   if (stack_is_written_[stack]) {
     fmt::format_to(std::back_inserter(out), R"(["{}{}"])", trace::chrome_format::kStackReference, stack);
@@ -156,31 +152,30 @@ void EventArguments::append_stack(std::string& out, EventIndex event) {
 
 void EventArguments::append_attributes(std::string& out, EventIndex event) {
   if (!advance_to(recording_.attributes.events, next_attribute_, event)) return;
-  const std::span<const Attribute> attributes = row(recording_.attributes, next_attribute_);
+  const std::span<const Attribute> attributes = recording_.attributes.row(next_attribute_);
   if (const std::optional<double> bandwidth = analyze::copy_bandwidth(recording_, event, attributes))
     append_argument<argument::kMemoryBandwidth>(out, *bandwidth);
   const bool is_of_device = trace::has_correlation(recording_.events.kind[event]);
   if (attributes.size() > kLongestKnownRow) {
-    append_row(out, next_attribute_, is_of_device);
+    append_row(out, attributes, is_of_device);
     return;
   }
-  RowText& known = row_texts_[hash_of(attributes) % row_texts_.size()];
-  if (known.is_of_device != is_of_device || !std::ranges::equal(known.row, attributes)) {
+  RowText& known = row_texts_[(rows_are_shared_ ? recording_.attributes.shared[next_attribute_] : hash_of(attributes)) % row_texts_.size()];
+  const bool is_same = known.row.data() == attributes.data() || std::ranges::equal(known.row, attributes);
+  if (known.is_of_device != is_of_device || !is_same) {
     known.row = attributes;
     known.is_of_device = is_of_device;
     known.text.clear();
-    append_row(known.text, next_attribute_, is_of_device);
+    append_row(known.text, attributes, is_of_device);
   }
   out += known.text;
 }
 
-void EventArguments::append_row(std::string& out, std::size_t row, bool is_of_device) {
+void EventArguments::append_row(std::string& out, std::span<const Attribute> attributes, bool is_of_device) {
   const std::vector<bool>& shadowed = is_of_device ? shadowed_on_device_ : shadowed_;
-  const std::vector<Attribute>& attributes = recording_.attributes.values;
-  const std::size_t begin = recording_.attributes.offsets[row], end = recording_.attributes.offsets[row + 1];
   // A key that is there several times has the value that was set last.
-  for (std::size_t at = begin; at < end; ++at) latest_place_[attributes[at].key] = at;
-  for (std::size_t at = begin; at < end; ++at) {
+  for (std::size_t at = 0; at < attributes.size(); ++at) latest_place_[attributes[at].key] = at;
+  for (std::size_t at = 0; at < attributes.size(); ++at) {
     const trace::NameId key = attributes[at].key;
     if (latest_place_[key] != at || shadowed[key]) continue;
     out += ",\"";

@@ -31,7 +31,7 @@ class EventArguments {
   void append_inputs(std::string& out, trace::EventIndex event);
   void append_stack(std::string& out, trace::EventIndex event);
   void append_attributes(std::string& out, trace::EventIndex event);
-  void append_row(std::string& out, std::size_t row, bool is_of_device);
+  void append_row(std::string& out, std::span<const trace::Attribute> attributes, bool is_of_device);
   void append_memory(std::string& out, trace::EventIndex event) const;
   void append_flags(std::string& out, trace::EventIndex event) const;
 
@@ -40,15 +40,17 @@ class EventArguments {
   bool devices_known_ = true;
   std::vector<bool> shadowed_;             // by NameId: attribute keys the writer has its own value for
   std::vector<bool> shadowed_on_device_;   // by NameId: those of launches and of work on a device
-  std::vector<std::size_t> latest_place_;  // by NameId: where the key was last seen among all attributes
+  std::vector<std::size_t> latest_place_;  // by NameId: where the key was last seen in the row at hand
   std::vector<std::string> frame_json_;    // each frame as a JSON string
   std::vector<bool> stack_is_written_;
-  // The text of rows that were written lately, by hash: the kernels of a program have few distinct rows.
+  // The text of rows that were written lately: the kernels of a program have few distinct rows. Rows of a file that was read are not shared
+  // and are found by their hash.
   struct RowText {
     std::span<const trace::Attribute> row;
     bool is_of_device = false;
     std::string text;
   };
+  bool rows_are_shared_ = false;
   std::vector<RowText> row_texts_ = std::vector<RowText>(1024);
   InputTexts inputs_;
   std::size_t next_input_ = 0, next_stack_ = 0, next_attribute_ = 0;

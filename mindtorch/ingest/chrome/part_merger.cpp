@@ -15,9 +15,12 @@ using trace::Recording;
 
 template <class T>
 void append_table(trace::SideTable<T>& into, const trace::SideTable<T>& next, EventIndex first) {
-  for (std::size_t row = 0; row < next.events.size(); ++row) {
-    into.add(first + next.events[row], {next.values.data() + next.offsets[row], next.values.data() + next.offsets[row + 1]});
-  }
+  for (std::size_t row = 0; row < next.events.size(); ++row) into.add(first + next.events[row], next.row(row));
+}
+
+template <class T>
+void append_table(trace::SharedTable<T>& into, const trace::SharedTable<T>& next, EventIndex first) {
+  for (std::size_t row = 0; row < next.events.size(); ++row) into.add(first + next.events[row], next.row(row));
 }
 
 // Texts in attributes and inputs are names too.

@@ -23,6 +23,10 @@ namespace {
 // How long stop() waits for calls that are under way.
 constexpr std::chrono::milliseconds kCallPatience(200);
 constexpr std::size_t kWarmBuffers = 4;
+// spill: records are written when there are so many, and when they are so old that the records of their calls have come, which a flush
+// fetches every half second.
+constexpr std::size_t kWriteStep = std::size_t{1} << 16;
+constexpr std::chrono::nanoseconds kSettled = std::chrono::seconds(2);
 
 // One for the process, never destroyed: CUPTI may hand buffers back at any time, and graphs outlive recordings.
 BufferPool& buffer_pool() {
@@ -222,7 +226,7 @@ Status CuptiSource::start() {
   decoder_ = std::make_unique<Decoder>(library_.functions(), graph_nodes(), ++recordings, options_->record_bytes);
   old_records_ = {};
   thread_.start("mindtorch-cupti", {.decode = [this](std::uint8_t* buffer, std::size_t valid) { decoder_->decode(buffer, valid); },
-                                    .after_decoding = [this] { old_records_.remove_from(*decoder_, *options_, now()); },
+                                    .after_decoding = [this] { hand_over_records(); },
                                     .flush = [this] { library_.functions().cuptiActivityFlushAll(0); },
                                     .drain = [this] { drain(); }});
   std::lock_guard lock(mutex_);
@@ -244,19 +248,18 @@ void CuptiSource::toggle(bool on) {
 }
 
 record::DeviceBatch CuptiSource::stop() {
-  std::vector<Decoder::Window> windows;
   {
     std::lock_guard lock(mutex_);
     windows_.back().end = std::min(windows_.back().end, now().value_or(kEndless));
-    windows = windows_;
   }
   const bool idle = synchronize_devices(options_->stop_deadline);
   thread_.stop();
+  buffer_pool().trim(kWarmBuffers);
   unsubscribe();
   Decoder& decoder = *decoder_;
   if (!idle) decoder.note_deadline(options_->stop_deadline);
   std::vector<ClockSampler::Samples> samples = sampler_.stop();
-  record::DeviceBatch batch = decoder.finish(std::move(windows), samples.empty() ? ClockSampler::Samples{} : std::move(samples.front()));
+  record::DeviceBatch batch = decoder.finish(windows(), samples.empty() ? ClockSampler::Samples{} : std::move(samples.front()));
   stopped_recording_ = recordings;
   captured_calls_ = decoder.captured_calls();
   replayed_calls_ = decoder.replayed_calls();
@@ -271,10 +274,24 @@ void CuptiSource::complete(trace::Recording& recording) {
   captured_ops().learn(recording, stopped_recording_, captured_calls_);
 }
 
+std::vector<Decoder::Window> CuptiSource::windows() {
+  std::lock_guard lock(mutex_);
+  return windows_;
+}
+
+// Records that are not needed any more do not stay in memory: under spill they are written, under keep_last they become too old.
+void CuptiSource::hand_over_records() {
+  const std::optional<std::uint64_t> time = now();
+  old_records_.remove_from(*decoder_, *options_, time);
+  if (!options_->write_records || !time || decoder_->size() < kWriteStep) return;
+  std::vector<ClockSampler::Samples> samples = sampler_.so_far();
+  if (samples.empty() || samples.front().empty()) return;
+  decoder_->set_samples(std::move(samples.front()));
+  decoder_->write_before(*time - static_cast<std::uint64_t>(kSettled.count()), windows(), options_->write_records);
+}
+
 void CuptiSource::await_calls() {
-  std::unique_lock lock(mutex_);
-  const std::vector<Decoder::Window> windows = windows_;
-  lock.unlock();
+  const std::vector<Decoder::Window> windows = this->windows();
   const auto deadline = std::chrono::steady_clock::now() + kCallPatience;
   while (true) {
     library_.functions().cuptiActivityFlushAll(0);

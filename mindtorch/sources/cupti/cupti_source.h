@@ -48,6 +48,7 @@ class CuptiSource final : public record::ActivitySource {
   void subscribe();
   void unsubscribe();
   Status unsubscribe_unless_ok(Status status);
+  std::vector<Decoder::Window> windows();
   Status register_buffers();
   Status enable_kinds();
   void disable_kinds();
@@ -55,6 +56,7 @@ class CuptiSource final : public record::ActivitySource {
   std::optional<std::uint64_t> now() const;  // on CUPTI's clock, if it can be read
 
   // On the thread that decodes.
+  void hand_over_records();
   void drain();
   void await_calls();
 

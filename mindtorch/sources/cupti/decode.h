@@ -22,6 +22,8 @@ class Decoder : public RecordStore {
       : RecordStore(record_bytes), cupti_(cupti), nodes_(nodes), recording_(recording) {}
 
   void decode(std::uint8_t* buffer, std::size_t valid);
+  // Readings of CUPTI's clock so far, with which the records can be placed.
+  void set_samples(std::vector<record::BracketedSample> samples) { batch_.clocks = {{.name = "cupti", .samples = std::move(samples)}}; }
   // Call once, when all buffers have come.
   record::DeviceBatch finish(std::vector<Window> windows, std::vector<record::BracketedSample> samples);
 
@@ -74,6 +76,7 @@ class Decoder : public RecordStore {
   const DeviceProperties* properties(std::uint32_t device);
   std::uint32_t add_detail(std::vector<trace::Attribute> row, std::uint64_t graph_node);
 
+  void complete_records(const std::vector<Window>& windows) override;
   void match_captures(std::uint64_t since);
   void name_captured_ops();
 

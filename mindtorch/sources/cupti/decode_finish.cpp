@@ -58,16 +58,20 @@ void Decoder::name_captured_ops() {
   }
 }
 
-record::DeviceBatch Decoder::finish(std::vector<Window> windows, std::vector<record::BracketedSample> samples) {
-  drop_outside(windows);
+void Decoder::complete_records(const std::vector<Window>& windows) {
   match_captures(windows.empty() ? 0 : windows.front().begin);
   name_captured_ops();
+}
+
+record::DeviceBatch Decoder::finish(std::vector<Window> windows, std::vector<record::BracketedSample> samples) {
+  drop_outside(windows);
+  complete_records(windows);
   count_losses();
   if (samples.empty()) {
     batch_.count_dropped(batch_.records.size(), "cannot be placed, because CUPTI's clock could not be read");
     batch_.records.clear();
   } else {
-    batch_.clocks = {{.name = "cupti", .samples = std::move(samples)}};
+    set_samples(std::move(samples));
   }
   if (properties_.empty()) properties_ = device_properties();
   for (const DeviceProperties& each : properties_) batch_.devices.push_back(each.reported);
