@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "mindtorch/base/large_pages.h"
+
 namespace mindtorch::analyze {
 
 // Launches by correlation. Drivers count correlations up, so that a plain array holds them; scattered ids are searched instead.
@@ -56,7 +58,9 @@ void LaunchLinks::find_captured_calls(const LaunchIndex& launches) {
     for (const trace::Attribute& attribute : attributes.shared_row(row))
       if (attribute.key == key_id) call_of_row[row] = launches.find(static_cast<std::uint64_t>(attribute.bits));
   }
-  captured_call_.assign(recording_->events.size(), kNoEvent);
+  captured_call_.resize(recording_->events.size());
+  prefer_large_pages(captured_call_);
+  std::ranges::fill(captured_call_, kNoEvent);
   for (std::size_t k = 0; k < attributes.events.size(); ++k) captured_call_[attributes.events[k]] = call_of_row[attributes.shared[k]];
 }
 
@@ -65,21 +69,35 @@ void LaunchLinks::link() {
   const LaunchIndex launches(events);
   find_captured_calls(launches);
   launch_.resize(events.size());
-  self_ns_.assign(events.size(), 0);
+  prefer_large_pages(launch_);
+  self_ns_.resize(events.size());
+  prefer_large_pages(self_ns_);
+  std::ranges::fill(self_ns_, 0);
   for (EventIndex i = 0; i < events.size(); ++i) {
     launch_[i] = trace::is_device_kind(events.kind[i]) && events.link[i] != 0 ? launches.find(events.link[i]) : kNoEvent;
     if (launch_[i] == kNoEvent) continue;
     const EventIndex host = host_of(i);
     if (host == kNoEvent || !is_device_work(events.kind[i])) continue;
     self_ns_[host] += events.duration_ns[i];
-    work_.push_back({host, i});
   }
-  if (!std::ranges::is_sorted(work_)) std::ranges::sort(work_);
+}
+
+const std::vector<LaunchLinks::Work>& LaunchLinks::work() const {
+  std::call_once(work_is_sorted_, [this] {
+    for (EventIndex i = 0; i < launch_.size(); ++i) {
+      const EventIndex host = launch_[i] != kNoEvent && is_device_work(recording_->events.kind[i]) ? host_of(i) : kNoEvent;
+      if (host != kNoEvent) work_.push_back({host, i});
+    }
+    if (!std::ranges::is_sorted(work_)) std::ranges::sort(work_);
+  });
+  return work_;
 }
 
 // Children come after their parents, so one pass backwards has every total complete before it is handed up.
 void LaunchLinks::sum_up() {
-  total_ns_ = self_ns_;
+  total_ns_.resize(self_ns_.size());
+  prefer_large_pages(total_ns_);
+  std::ranges::copy(self_ns_, total_ns_.begin());
   for (EventIndex i = static_cast<EventIndex>(total_ns_.size()); i-- > 0;) {
     if (tree_->is_node(i) && tree_->parent(i) != kNoEvent) total_ns_[tree_->parent(i)] += total_ns_[i];
   }
@@ -99,7 +117,8 @@ EventIndex LaunchLinks::host_of(EventIndex activity) const {
 
 std::vector<EventIndex> LaunchLinks::activities_of(EventIndex node) const {
   std::vector<EventIndex> found;
-  for (auto at = std::ranges::lower_bound(work_, Work{node, 0}); at != work_.end() && at->host == node; ++at) found.push_back(at->activity);
+  const std::vector<Work>& all = work();
+  for (auto at = std::ranges::lower_bound(all, Work{node, 0}); at != all.end() && at->host == node; ++at) found.push_back(at->activity);
   return found;
 }
 

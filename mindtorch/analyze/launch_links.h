@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 #include "mindtorch/analyze/event_tree.h"
@@ -27,7 +28,7 @@ MINDTORCH_EXPORT LaunchCounts count_launches(const trace::Recording& recording);
 
 class MINDTORCH_EXPORT LaunchLinks {
  public:
-  // O(events); 20 bytes per event if the recording has device activities, else nothing.
+  // O(events); 20 bytes per event if the recording has device activities (24 if it has those of captured graphs), else nothing.
   LaunchLinks(const trace::Recording& recording, const EventTree& tree);
 
   bool empty() const { return launch_.empty(); }
@@ -38,7 +39,8 @@ class MINDTORCH_EXPORT LaunchLinks {
   // Device work launched by a node itself, not by its children.
   std::int64_t self_ns(EventIndex node) const { return empty() ? 0 : self_ns_[node]; }
   std::int64_t total_ns(EventIndex node) const { return empty() ? 0 : total_ns_[node]; }
-  // The work (kernels, copies, sets, collectives) a node launched itself, in order of their indices. O(log activities).
+  // The work (kernels, copies, sets, collectives) a node launched itself, in order of their indices. O(log activities), except for the
+  // first call, which sorts them. Any thread.
   std::vector<EventIndex> activities_of(EventIndex node) const;
 
  private:
@@ -51,6 +53,7 @@ class MINDTORCH_EXPORT LaunchLinks {
   void find_captured_calls(const LaunchIndex& launches);
   void link();
   void sum_up();
+  const std::vector<Work>& work() const;
 
   const trace::Recording* recording_;
   const EventTree* tree_;
@@ -58,7 +61,8 @@ class MINDTORCH_EXPORT LaunchLinks {
   trace::Column<EventIndex> captured_call_;  // empty if no activity has one
   trace::Column<std::int64_t> self_ns_;
   trace::Column<std::int64_t> total_ns_;
-  std::vector<Work> work_;  // sorted
+  mutable std::once_flag work_is_sorted_;
+  mutable std::vector<Work> work_;  // sorted; empty until work() is called, because averages do not need it
 };
 
 // True if a device activity is work, whose time counts.

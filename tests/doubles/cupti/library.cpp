@@ -159,6 +159,8 @@ const char* Library::function_name(std::uint32_t domain, std::uint32_t callback_
       {{abi::kRuntimeApi, 319}, "cudaStreamEndCapture_v10000"},
       {{abi::kRuntimeApi, 418}, "cudaGraphInstantiateWithFlags_v11040"},
       {{abi::kDriverApi, 307}, "cuLaunchKernel"},
+      {{abi::kDriverApi, 514}, "cuGraphLaunch"},
+      {{abi::kDriverApi, 652}, "cuLaunchKernelEx"},
   };
   std::lock_guard lock(mutex_);
   if (const auto found = function_names_.find({domain, callback_id}); found != function_names_.end()) return found->second;
