@@ -41,6 +41,7 @@ STRANGERS = ["mindtorch/sources", "mindtorch/export"]
 
 # The headers of the recorder that a host needs.
 HOST_HEADERS = [
+    "call_details.h",
     "foreign_host.h",
     "foreign_lock.h",
     "hooks.h",

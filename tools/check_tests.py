@@ -18,6 +18,7 @@ TESTED_ELSEWHERE = {
     "analyze/report/device_rules.cpp": ["analyze/report/findings_test.cpp"],
     "bridges/torch/bridge.cpp": ["bridges/torch/test_lifecycle.py"],
     **_each("bridges/torch", "cpu_memory op_inputs", ["bridges/torch/test_parity.py"]),
+    **_each("bridges/torch", "call_details call_values", ["bridges/torch/test_execution_traces.py"]),
     "bridges/torch/kept_addresses.cpp": ["bridges/torch/test_tensor_identities.py"],
     "bridges/torch/device_memory.cpp": ["python/profiler/test_cuda.py"],
     "bridges/torch/op_callbacks.cpp": ["bridges/torch/test_parity.py", "bridges/torch/test_threads.py"],

@@ -34,6 +34,7 @@ void ExecutionTrace::register_output(std::string path) {
     throw_error("profiler.ExecutionTrace", "another execution trace is registered in this process; unregister it first");
   path_ = std::move(path);
   registered_ = true;
+  record::call_details_state = record::CallDetailsState::kPaused;
 }
 
 void ExecutionTrace::start() {
@@ -43,6 +44,7 @@ void ExecutionTrace::start() {
     windows_.emplace_back(unix_now_ns(), kOpen);
   }
   running_ = true;
+  record::call_details_state = record::CallDetailsState::kOn;
   try {
     session_ = record::Session::prepare({.shapes = true, .memory = true});
   } catch (const Error&) {
@@ -54,6 +56,7 @@ void ExecutionTrace::start() {
 void ExecutionTrace::stop() {
   if (!running_) return;
   running_ = false;
+  record::call_details_state = record::CallDetailsState::kPaused;
   {
     const std::lock_guard lock(mutex_);
     windows_.back().second = unix_now_ns();
@@ -78,29 +81,32 @@ void ExecutionTrace::recorded(const trace::Recording& recording) noexcept {
   }
 }
 
-void ExecutionTrace::write() const {
+void ExecutionTrace::write(const record::CallDetailsById& details) const {
   std::vector<exporter::TimeWindow> windows;
   const std::int64_t base = collected_.clock.base_unix_ns;
   for (const auto& [start, end] : windows_) windows.push_back({start - base, end == kOpen ? kOpen : end - base});
   if (windows.empty()) windows.push_back({0, -1});  // never started: nothing is wanted
-  exporter::write_chakra_trace(collected_, path_, windows);
+  exporter::write_chakra_trace(collected_, path_, {windows, &details, process_groups_});
 }
 
 void ExecutionTrace::unregister() {
   if (!registered_) return;
   stop();
   registered_ = false;
+  record::call_details_state = record::CallDetailsState::kOff;
   record::set_recording_listener(nullptr);
+  const record::CallDetailsById details = record::take_call_details();
   const std::lock_guard lock(mutex_);
   struct Forget {
     ExecutionTrace& it;
     ~Forget() {
       it.windows_.clear();
       it.collected_ = {};
+      it.process_groups_.clear();
       it.has_recording_ = it.lost_ = false;
     }
   } forget{*this};
-  write();
+  write(details);
   if (lost_) throw_error("profiler.ExecutionTrace", "a recording is missing from {}: there was not enough memory for it", path_);
 }
 

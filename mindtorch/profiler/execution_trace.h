@@ -11,14 +11,16 @@
 
 #include "mindtorch/base/export.h"
 #include "mindtorch/profiler/observer.h"
+#include "mindtorch/record/call_details.h"
 #include "mindtorch/record/session.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::profiler {
 
-// Between start() and stop() it collects what the running profile records (inputs of ops only if that profile records shapes). Without a
-// running profile it records by itself, and no profile can start until stop(). A process has at most one trace at a time. Calls must come
-// from one thread at a time.
+// Between start() and stop() it collects what the running profile records. Ops of torch have inputs, outputs and schemas whatever the
+// profile records, if the profile begins after register_output(); other ops have inputs if the profile records shapes. Without a running
+// profile it records by itself, and no profile can start until stop(). A process has at most one trace at a time. Calls must come from one
+// thread at a time.
 //
 //   profiler::ExecutionTrace trace;
 //   trace.register_output("et.json");
@@ -36,6 +38,8 @@ class MINDTORCH_EXPORT ExecutionTrace final : public ExecutionObserver, public r
   void register_output(std::string path);
   // Stops, writes the file (".gz": compressed), forgets what was collected. Throws IoError; the trace is then unregistered all the same.
   void unregister();
+  // A JSON text about the process groups of the job. It becomes a node of the trace.
+  void set_process_groups(std::string json) { process_groups_ = std::move(json); }
   bool registered() const noexcept { return registered_; }
   bool running() const noexcept { return running_; }
 
@@ -46,9 +50,10 @@ class MINDTORCH_EXPORT ExecutionTrace final : public ExecutionObserver, public r
 
  private:
   void recorded(const trace::Recording& recording) noexcept override;
-  void write() const;
+  void write(const record::CallDetailsById& details) const;
 
   std::string path_;
+  std::string process_groups_;
   bool registered_ = false;
   bool running_ = false;
   std::unique_ptr<record::Session> session_;  // where no profile records

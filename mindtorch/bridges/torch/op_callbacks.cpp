@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "mindtorch/bridges/torch/bridge_thread.h"
+#include "mindtorch/bridges/torch/call_details.h"
 #include "mindtorch/bridges/torch/device_memory.h"
 #include "mindtorch/bridges/torch/op_details.h"
 #include "mindtorch/bridges/torch/operators.h"
@@ -191,13 +192,36 @@ std::unordered_set<at::RecordScope> recorded_scopes() {
 
 bool active_on_all_threads = false;
 
+// The callbacks of a session that began while an execution trace was registered.
+bool are_details_kept() { return record::call_details_state.load(std::memory_order_relaxed) == record::CallDetailsState::kOn; }
+
+std::unique_ptr<at::ObserverContext> detailed_op_starts(const at::RecordFunction& fn) {
+  std::unique_ptr<at::ObserverContext> context = active_on_all_threads ? op_starts(fn) : op_of_one_thread_starts(fn);
+  if (!are_details_kept()) return context;
+  record::Slot* slot = context ? static_cast<FreeScope&>(*context).scope.slot() : bridge_thread->open_ops.latest(&fn);
+  if (slot != nullptr) keep_call_start(fn, slot);
+  return context;
+}
+
+void detailed_op_ends(const at::RecordFunction& fn, at::ObserverContext* context) {
+  op_ends(fn, context);
+  if (are_details_kept()) keep_call_end(fn);
+}
+
+at::RecordFunctionCallback make_callback(std::uint32_t wants) {
+  if (record::call_details_state.load() == record::CallDetailsState::kOff)
+    return std::move(at::RecordFunctionCallback(active_on_all_threads ? op_starts : op_of_one_thread_starts, op_ends)
+                         .needsInputs((wants & record::kShapes) != 0));
+  return std::move(at::RecordFunctionCallback(detailed_op_starts, detailed_op_ends).needsInputs(true).needsOutputs(true).needsIds(true));
+}
+
 }  // namespace
 
 void add_op_callbacks(std::uint32_t wants) noexcept {
   BridgeThread* thread = BridgeThread::current();
   active_on_all_threads = (wants & record::kOneThread) == 0 || thread == nullptr;
-  at::RecordFunctionCallback callback(active_on_all_threads ? op_starts : op_of_one_thread_starts, op_ends);
-  callback.needsInputs((wants & record::kShapes) != 0);
+  begin_call_details();
+  at::RecordFunctionCallback callback = make_callback(wants);
   callback.scopes(recorded_scopes());
   active = active_on_all_threads ? at::addGlobalCallback(callback) : at::addThreadLocalCallback(callback);
   if (thread != nullptr) remove_stale_callbacks(*thread);

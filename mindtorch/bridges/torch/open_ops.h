@@ -15,6 +15,9 @@ class OpenOps {
   // Must not be called when it is full.
   void push(const void* op, record::Slot* slot) noexcept { ops_[++last_] = {op, slot}; }
 
+  // The slot of the op if it is the latest one, else null.
+  record::Slot* latest(const void* op) const noexcept { return ops_[last_].op == op ? ops_[last_].slot : nullptr; }
+
   // Removes the op and returns its slot, or null if the op was not open.
   record::Slot* pop(const void* op) noexcept {
     if (ops_[last_].op != op) [[unlikely]]

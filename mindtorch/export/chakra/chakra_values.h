@@ -9,15 +9,14 @@
 #include <vector>
 
 #include "mindtorch/analyze/tensor_ids.h"
+#include "mindtorch/trace/call_details.h"
 #include "mindtorch/trace/recording.h"
 #include "mindtorch/trace/tensor_identity.h"
 
 namespace mindtorch::exporter::chakra {
 
 // The four lists of "inputs" or "outputs", without their brackets.
-struct ValueLists {
-  std::string values, shapes, types, strides;
-};
+using ValueLists = trace::CallValuesOf<std::string>;
 
 // Numbers the tensors and storages of a recording, each from 1. A view has its own tensor and shares the storage.
 class TensorNumbers {

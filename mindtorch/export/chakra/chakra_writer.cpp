@@ -42,11 +42,12 @@ struct Node {
 
 class ChakraWriter {
  public:
-  ChakraWriter(const trace::Recording& recording, const std::vector<TimeWindow>& windows, Output& out)
+  ChakraWriter(const trace::Recording& recording, const ChakraOptions& options, Output& out)
       : recording_(recording),
-        windows_(windows),
+        options_(options),
         out_(out),
         args_key_(find_name("args")),
+        call_key_(find_name(trace::kCallId)),
         numbers_(recording),
         ids_(recording.events.size(), kNoNode),
         parents_(recording.events.size(), kNoEvent) {
@@ -68,18 +69,23 @@ class ChakraWriter {
   void write_event(EventIndex event, TrackId track);
   std::uint64_t node_or_thread(EventIndex event, TrackId track) const { return event != kNoEvent ? ids_[event] : thread_ids_[track]; }
   std::uint64_t forward_parent(EventIndex event) const;
+  std::uint64_t call_id(EventIndex event) const;
+  trace::CallDetails details_of(EventIndex event);
   chakra::ValueLists inputs_of(EventIndex event);
-  void write_node(const Node& node, const chakra::ValueLists& inputs);
+  void write_process_groups();
+  void write_node(const Node& node, const trace::CallDetails& details);
 
   const trace::Recording& recording_;
-  const std::vector<TimeWindow>& windows_;
+  const ChakraOptions& options_;
   Output& out_;
   const trace::NameId args_key_;
+  const trace::NameId call_key_;
   chakra::TensorNumbers numbers_;
   std::vector<std::uint64_t> ids_;         // of events; kNoNode if left out
   std::vector<EventIndex> parents_;        // of events: the innermost one around them that is not left out
   std::vector<std::uint64_t> thread_ids_;  // of tracks
   std::unordered_map<std::uint32_t, TrackId> thread_of_number_;
+  std::uint64_t last_id_ = 0;
   bool first_ = true;
 };
 
@@ -87,8 +93,8 @@ bool ChakraWriter::is_wanted(EventIndex event) const {
   const EventKind kind = recording_.events.kind[event];
   if (kind != EventKind::kOp && kind != EventKind::kBackward && !trace::is_user_kind(kind)) return false;
   const std::int64_t start = recording_.events.start_ns[event];
-  return windows_.empty() || std::any_of(windows_.begin(), windows_.end(),
-                                         [&](const TimeWindow& window) { return window.start_ns <= start && start <= window.end_ns; });
+  const auto is_around = [&](const TimeWindow& window) { return window.start_ns <= start && start <= window.end_ns; };
+  return options_.windows.empty() || std::ranges::any_of(options_.windows, is_around);
 }
 
 std::int64_t ChakraWriter::pid() const {
@@ -98,7 +104,8 @@ std::int64_t ChakraWriter::pid() const {
 }
 
 void ChakraWriter::number_nodes() {
-  std::uint64_t next = kRoot + 1;
+  std::uint64_t& next = last_id_;
+  next = kRoot + 1;
   for (const trace::Track& track : recording_.tracks) {
     thread_ids_.push_back(next++);
     EventIndex inner = kNoEvent;
@@ -121,6 +128,7 @@ void ChakraWriter::write() {
   out_.append("  \"nodes\": [");
   for (TrackId track = 0; track < recording_.tracks.size(); ++track)
     if (recording_.tracks[track].kind == trace::Track::Kind::kThread) write_thread(track);
+  if (!options_.process_groups.empty()) write_process_groups();
   write_node({.id = kRoot, .name = "[pytorch|profiler|execution_trace|process]", .parent = kRoot}, {});
   out_.append(fmt::format("\n  ],\n  \"finish_ts\": {}\n}}\n", end_ns / 1'000'000));
 }
@@ -148,13 +156,34 @@ void ChakraWriter::write_event(EventIndex event, TrackId track) {
   write_node({.id = ids_[event],
               .name = recording_.name(event),
               .parent = node_or_thread(parents_[event], track),
-              .record_function = std::uint64_t{event} + 1,
+              .record_function = call_id(event),
               .forward_parent = forward_parent(event),
               .sequence = has_sequence ? trace::sequence_of(events.link[event]) : -1,
               .scope = scope_of(events.kind[event]),
               .thread = recording_.tracks[track].number,
               .forward_thread = has_sequence ? trace::forward_thread_of(events.link[event]) : 0},
-             inputs_of(event));
+             details_of(event));
+}
+
+// The node that torch's observer writes about them, which replays read before all others.
+void ChakraWriter::write_process_groups() {
+  trace::CallDetails details;
+  chakra::append_text(options_.process_groups, details.inputs);
+  write_node({.id = last_id_ + 1, .name = "## process_group:init ##", .parent = kRoot}, details);
+}
+
+// The number that the event has in the Chrome trace.
+std::uint64_t ChakraWriter::call_id(EventIndex event) const {
+  if (call_key_ != 0)
+    for (const trace::Attribute& attribute : recording_.attributes.find(event))
+      if (attribute.key == call_key_) return static_cast<std::uint64_t>(attribute.bits);
+  return std::uint64_t{event} + 1;
+}
+
+trace::CallDetails ChakraWriter::details_of(EventIndex event) {
+  if (options_.details != nullptr && call_key_ != 0)
+    if (const auto found = options_.details->find(call_id(event)); found != options_.details->end()) return found->second;
+  return {.inputs = inputs_of(event)};
 }
 
 // As in torch: the innermost node of the thread of the forward call when this node was evaluated.
@@ -179,34 +208,38 @@ chakra::ValueLists ChakraWriter::inputs_of(EventIndex event) {
     numbers_.begin(event);
     chakra::append_inputs(words, recording_.names, recording_.events.device[event], numbers_, lists);
   }
-  if (args_key_ != 0)
+  if (args_key_ != 0 && words.empty())
     for (const trace::Attribute& attribute : recording_.attributes.find(event))
       if (attribute.key == args_key_ && attribute.type == trace::Attribute::Type::kText)
         chakra::append_text(recording_.names[static_cast<std::size_t>(attribute.bits)], lists);
   return lists;
 }
 
-void ChakraWriter::write_node(const Node& node, const chakra::ValueLists& inputs) {
+void ChakraWriter::write_node(const Node& node, const trace::CallDetails& details) {
   const auto number = [](std::string_view name, std::string_view type, auto value) {
     return fmt::format(R"({{"name": "{}", "type": "{}", "value": {}}})", name, type, value);
   };
-  const auto nothing = [](std::string_view name) { return fmt::format(R"({{"name": "{}", "type": "string", "value": ""}})", name); };
+  const auto text = [](std::string_view name, std::string_view value) {
+    return fmt::format(R"({{"name": "{}", "type": "string", "value": {}}})", name, json_quoted(value));
+  };
   out_.append(fmt::format("{}\n    {{\n      \"id\": {}, \"name\": {}, \"ctrl_deps\": {},\n", first_ ? "" : ",", node.id,
                           json_quoted(node.name), node.parent));
   first_ = false;
-  out_.append(fmt::format("      \"inputs\": {},\n      \"outputs\": {},\n", chakra::to_json(inputs), chakra::to_json({})));
-  out_.append(fmt::format("      \"attrs\": [{}, {}, {}, {}, {}, {}, {}, {}, {}, {}]\n    }}",
-                          number("rf_id", "uint64", node.record_function), number("fw_parent", "uint64", node.forward_parent),
-                          number("seq_id", "int64", node.sequence), number("scope", "uint64", node.scope),
-                          number("tid", "uint64", node.thread), number("fw_tid", "uint64", node.forward_thread), nothing("op_schema"),
-                          nothing("kernel_backend"), nothing("kernel_file"), nothing("tensor_range")));
+  out_.append(
+      fmt::format("      \"inputs\": {},\n      \"outputs\": {},\n", chakra::to_json(details.inputs), chakra::to_json(details.outputs)));
+  out_.append(fmt::format(
+      "      \"attrs\": [{}, {}, {}, {}, {}, {}, {}, {}, {}, {}{}{}]\n    }}", number("rf_id", "uint64", node.record_function),
+      number("fw_parent", "uint64", node.forward_parent), number("seq_id", "int64", node.sequence), number("scope", "uint64", node.scope),
+      number("tid", "uint64", node.thread), number("fw_tid", "uint64", node.forward_thread), text("op_schema", details.schema),
+      text("kernel_backend", details.kernel_backend), text("kernel_file", details.kernel_file), text("tensor_range", ""),
+      details.attributes.empty() ? "" : ", ", details.attributes));
 }
 
 }  // namespace
 
-void write_chakra_trace(const trace::Recording& recording, const std::string& path, const std::vector<TimeWindow>& windows) {
+void write_chakra_trace(const trace::Recording& recording, const std::string& path, const ChakraOptions& options) {
   Output out(path);
-  ChakraWriter(recording, windows, out).write();
+  ChakraWriter(recording, options, out).write();
   out.commit();
 }
 

@@ -127,7 +127,8 @@ void EventArguments::append_inputs(std::string& out, EventIndex event) {
   append_argument<argument::kInputTypes>(out, inputs_.types);
   append_argument<argument::kInputStrides>(out, inputs_.strides);
   append_argument<argument::kConcreteInputs>(out, inputs_.concrete);
-  append_argument<argument::kInputShapes>(out, inputs_.dims);
+  // Readers of our runtime's ops want the sizes under this name too. Those of torch's ops know torch's name, and such traces are large.
+  if ((recording_.events.flags[event] & trace::kKnownDevice) != 0) append_argument<argument::kInputShapes>(out, inputs_.dims);
 }
 
 void EventArguments::append_stack(std::string& out, EventIndex event) {

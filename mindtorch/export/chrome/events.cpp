@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "mindtorch/base/text.h"
+#include "mindtorch/trace/call_details.h"
 #include "mindtorch/trace/chrome_format.h"
 
 namespace mindtorch::exporter::chrome {
@@ -52,6 +53,7 @@ EventsWriter::EventsWriter(const analyze::Analysis& analysis, const Layout& layo
   name_offsets_.reserve(recording_.names.size() + 1);
   for (const std::string& text : recording_.names) {
     if (text == trace::chrome_format::kOverloadName) overload_key_ = static_cast<trace::NameId>(name_offsets_.size());
+    if (text == trace::kCallId) call_key_ = static_cast<trace::NameId>(name_offsets_.size());
     name_offsets_.push_back(escaped_names_.size());
     append_json_escaped(escaped_names_, text);
   }
@@ -146,13 +148,21 @@ void EventsWriter::write_arguments(JsonCursor& cursor, TrackId track, EventIndex
     cursor.next_key<argument::kStream>().number(layout_.rows[track].tid);
     cursor.next_key<argument::kCorrelation>().number(events.link[event]);
   } else {
-    cursor.first_key<argument::kExternalId>().number(index + 1).next_key<argument::kRecordFunctionId>().number(index + 1);
+    cursor.first_key<argument::kExternalId>().number(index + 1);
+    cursor.next_key<argument::kRecordFunctionId>().number(call_id(event));
     if (const std::int64_t sequence = trace::sequence_of(events.link[event]); sequence >= 0 && trace::has_sequence(kind)) {
       cursor.next_key<argument::kSequence>().number(sequence);
       cursor.next_key<argument::kForwardThread>().number(std::uint64_t{trace::forward_thread_of(events.link[event])});
     }
   }
   cursor.next_key<argument::kEventIndex>().number(index);
+}
+
+std::uint64_t EventsWriter::call_id(EventIndex event) const {
+  if (call_key_ != 0)
+    for (const trace::Attribute& attribute : recording_.attributes.find(event))
+      if (attribute.key == call_key_) return static_cast<std::uint64_t>(attribute.bits);
+  return std::uint64_t{event} + 1;
 }
 
 void EventsWriter::write_external_id(JsonCursor& cursor, EventIndex event) const {

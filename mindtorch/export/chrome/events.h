@@ -46,6 +46,7 @@ class EventsWriter {
   }
   void write_arguments(JsonCursor& cursor, trace::TrackId track, trace::EventIndex event);
   // The op or scope that a runtime call or device activity belongs to, if there is one.
+  std::uint64_t call_id(trace::EventIndex event) const;  // "rf_id" of the event in execution traces
   void write_external_id(JsonCursor& cursor, trace::EventIndex event) const;
   void write_python_ids(JsonCursor& cursor, trace::EventIndex event);
   void write_instant(const Row& row, trace::EventIndex event);
@@ -63,6 +64,7 @@ class EventsWriter {
   RowOfEvent row_of_event_;
   std::string escaped_names_;
   std::vector<std::size_t> name_offsets_;
+  trace::NameId call_key_ = 0;            // of the number that an execution trace has given to a call
   trace::NameId overload_key_ = 0;        // 0: no op has one
   std::vector<std::string> row_text_;     // `","pid":1,"tid":2,"ts":` of each row
   std::vector<std::string> prefix_text_;  // `{"ph":"X","cat":"...","name":"` of each kind, for CUDA and for NPU

@@ -13,13 +13,16 @@ def event_tree(events):
     """The roots, in order of their start. Without recorded Python calls, the stacks of ops tell which Python functions were open."""
     base_ns = events.base_unix_ns
     arguments, numbers = _C.tensor_inputs(events)
-    shown_file, owners = _ShownFiles(), _Owners()
+    shown_file, owners, steps = _ShownFiles(), _Owners(), {}
     threads = defaultdict(list)
     for thread, start_ns, end_ns, file, line, function in _C.derived_calls(events):
         threads[thread].append(node_of.of_frame(shown_file(file), line, function, base_ns + start_ns, base_ns + end_ns, thread))
     for event, values in zip(_C.all_events(events), arguments, strict=True):
-        if event.kind != "instant":
-            threads[event.thread].append(_node(event, base_ns, owners, values))
+        if event.kind == "instant":
+            continue
+        node = _node(event, base_ns, owners, values)
+        if not _joins_recorded_call(node, steps):
+            threads[event.thread].append(node)
     for report, number in zip(_C.memory_reports(events), numbers, strict=True):
         node = node_of.of_memory_report(report, base_ns, number)
         threads[node.start_tid].append(node)
@@ -33,6 +36,19 @@ def _node(event, base_ns, owners, values):
     if event.kind in ("op", "scope"):
         return node_of.of_op(event, base_ns, values)
     return node_of.of_device_work(event, base_ns)
+
+
+def _joins_recorded_call(node, steps):
+    """Gives the optimizer of a step's own event to the call of the step if that was recorded too: torch has one node for both."""
+    if node.kind != "PyCall" or not node.name.endswith(": _optimizer_step_code"):
+        return False
+    if node.extra_fields.optimizer is None:
+        steps[node.start_tid] = node
+        return False
+    call = steps.pop(node.start_tid, None)
+    if call is not None:
+        call.extra_fields.optimizer = node.extra_fields.optimizer
+    return call is not None
 
 
 class _ShownFiles:

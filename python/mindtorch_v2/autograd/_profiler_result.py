@@ -15,18 +15,24 @@ class _ProfilerStats:
     profiler_prepare_call_duration_us: int = 0
     profiler_enable_call_duration_us: int = 0
     profiler_disable_call_duration_us: int = 0
-    parse_kineto_call_duration_us: int = 0  # events are made when they are looked at: there is nothing to parse
+    parse_kineto_call_duration_us: int = 0
     function_events_build_tree_call_duration_us: int = 0
 
 
 def _stats_of(overhead):
+    """What is known before events are asked for."""
     return _ProfilerStats(
         profiling_window_duration_sec=overhead.window_ns / 1e9,
-        number_of_events=overhead.events,
         profiler_prepare_call_duration_us=overhead.prepare_ns // 1000,
         profiler_enable_call_duration_us=overhead.start_ns // 1000,
         profiler_disable_call_duration_us=overhead.stop_ns // 1000,
     )
+
+
+def _add_events(stats, events, duration_ns):
+    """Called when events were asked for. They are read and nested in one go; durations are rounded up, so that none is 0."""
+    stats.number_of_events = events
+    stats.parse_kineto_call_duration_us = stats.function_events_build_tree_call_duration_us = duration_ns // 1000 + 1
 
 
 class _ProfilerResult:

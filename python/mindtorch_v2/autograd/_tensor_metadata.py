@@ -44,7 +44,7 @@ class _TensorMetadata:
     """A tensor at one moment. isinstance() takes it for torch's class of this name.
 
     `id` is the same for what the program sees as one tensor, `allocation_id` for one stretch of memory from its allocation to its free.
-    They are None if identities were not recorded, which needs record_shapes and profile_memory.
+    They, and the addresses, are None if identities were not recorded, which needs record_shapes and profile_memory.
     """
 
     def __init__(self, values):

@@ -1,10 +1,16 @@
-"""Tools of vendors that torch.autograd.profiler supports and this package does not. Each of them raises an error that says so."""
+"""Tools of vendors that torch.autograd.profiler supports: torch's own in a program that uses torch. Without torch they raise an error."""
+
+import sys
 
 
 class _Unsupported:
-    """Markers for another vendor's profiler, which does not see this package's ops."""
+    """Markers for another vendor's profiler. torch emits them for its own ops; there are none for the ops of this package."""
 
     _name = ""
+
+    def __new__(cls, enabled=True, record_shapes=False):
+        theirs = sys.modules.get("torch.autograd.profiler")
+        return super().__new__(cls) if theirs is None else getattr(theirs, cls.__name__)(enabled, record_shapes)
 
     def __init__(self, enabled=True, record_shapes=False):
         self.enabled = enabled
@@ -24,13 +30,13 @@ class _Unsupported:
 
 
 class emit_nvtx(_Unsupported):
-    """torch: every op becomes an NVTX range. Not here: entering it raises RuntimeError, unless `enabled` is False."""
+    """torch: every op becomes an NVTX range. Without torch, entering it raises RuntimeError, unless `enabled` is False."""
 
     _name = "NVTX"
 
 
 class emit_itt(_Unsupported):
-    """torch: every op becomes an ITT range. Not here: entering it raises RuntimeError, unless `enabled` is False."""
+    """torch: every op becomes an ITT range. Without torch, entering it raises RuntimeError, unless `enabled` is False."""
 
     _name = "ITT"
 

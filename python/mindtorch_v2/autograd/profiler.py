@@ -1,8 +1,10 @@
 """torch.autograd.profiler: the older interface of the profiler."""
 
+import sys
+
 from mindtorch_v2._C import is_profiler_enabled, random_trace_id, record_function
 from mindtorch_v2.autograd._profiler_config import ProfilerConfig, ProfilerState
-from mindtorch_v2.autograd._profiler_result import _ProfilerResult, _stats_of
+from mindtorch_v2.autograd._profiler_result import _ProfilerResult
 from mindtorch_v2.autograd._profiler_result import _ProfilerStats as _ProfilerStats
 from mindtorch_v2.autograd._vendor_tools import emit_itt, emit_nvtx, load_nvprof, parse_nvprof_trace
 from mindtorch_v2.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg, MemRecordsAcc
@@ -44,10 +46,19 @@ _ACTIVITY_OF_DEVICE = {
 _DEVICES_OF_TORCH = ("cuda", "xpu", "mtia", "hpu", "npu", "privateuseone")
 
 
+def _is_other_backend(use_device):
+    """Whether it is the name that the program has given to torch's backend for other devices."""
+    theirs = sys.modules.get("torch.autograd.profiler")
+    name = getattr(theirs, "_get_privateuse1_backend_name", lambda: None)()
+    return use_device is not None and use_device == name and name not in _DEVICES_OF_TORCH
+
+
 def _checked_device(use_device):
     """`use_device` if it can be recorded, else None; torch's warnings say why."""
     if use_device is None:
         return None
+    if _is_other_backend(use_device):
+        return use_device
     if use_device not in _DEVICES_OF_TORCH:
         warn(f"The {use_device} is not a valid device option.")
         return None
@@ -75,6 +86,7 @@ class profile:
     """
 
     _made_trace_id = None
+    _use_kineto = True
 
     def __init__(
         self,
@@ -109,7 +121,8 @@ class profile:
         self.entered = False
         self.activity_filters = activity_filters or {}
         activities = [ProfilerActivity.CPU] if use_cpu else []
-        if self.use_device is not None:
+        self._use_kineto = use_kineto
+        if self.use_device in _ACTIVITY_OF_DEVICE:
             activities.append(_ACTIVITY_OF_DEVICE[self.use_device])
         if not activities:
             raise AssertionError("No activities specified for the profiler")
@@ -172,7 +185,7 @@ class profile:
     custom_trace_id_callback = property(lambda self: self._profile.custom_trace_id_callback)
     post_processing_timeout_s = property(lambda self: self._profile.post_processing_timeout_s)
     kineto_activities = property(lambda self: self._profile.activities)
-    _stats = property(lambda self: _stats_of(self._profile.overhead()))
+    _stats = property(lambda self: self._profile._stats_of_trace())
 
     @property
     def _finished(self):
@@ -208,6 +221,8 @@ class profile:
 
     @property
     def profiler_kind(self):
+        if _is_other_backend(self.use_device):
+            return ProfilerState.KINETO_PRIVATEUSE1 if self._use_kineto else ProfilerState.KINETO_PRIVATEUSE1_FALLBACK
         return ProfilerState.KINETO_PRIVATEUSE1 if self.use_device == "npu" else ProfilerState.KINETO
 
     @property

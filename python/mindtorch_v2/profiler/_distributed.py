@@ -22,3 +22,12 @@ def distributed_info():
     if os.environ.get("LOCAL_RANK", "").isdigit():
         info["local_rank"] = int(os.environ["LOCAL_RANK"])
     return info
+
+
+def process_groups():
+    """What torch.distributed says about the process groups of the job, for execution traces; None if it is not used."""
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return None
+    world = distributed.distributed_c10d._world
+    return getattr(world, "pg_config_info", None)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from warnings import warn
 
 from mindtorch_v2._C import _ExecutionTrace
+from mindtorch_v2.profiler._distributed import process_groups
 
 __all__ = ["ExecutionTraceObserver"]
 
@@ -14,11 +16,12 @@ __all__ = ["ExecutionTraceObserver"]
 class ExecutionTraceObserver:
     """Writes what happens between start() and stop() to a file, in the schema of torch's observer of this name.
 
-    It can be given to a profile (`execution_trace_observer=`), which starts and stops it, or be used alone. Inputs of ops are there if the
-    profile records shapes, and always if it is used alone. One observer at a time can be registered in a process.
+    It can be given to a profile (`execution_trace_observer=`), which starts and stops it, or be used alone. torch's ops have inputs,
+    outputs and schemas in it. Other ops have inputs if the profile records shapes, or if it is used alone. One observer at a time can be
+    registered in a process.
 
         observer = ExecutionTraceObserver().register_callback("et.json")
-        with profile(record_shapes=True, execution_trace_observer=observer):
+        with profile(execution_trace_observer=observer):
             train_step()
     """
 
@@ -71,6 +74,8 @@ class ExecutionTraceObserver:
 
     def start(self) -> None:
         """Starts to collect if a callback is registered."""
+        if self.is_registered and (groups := process_groups()):
+            self._trace.set_process_groups(json.dumps(groups))
         self._trace.start()
 
     def stop(self) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import json
 import os
+import sys
 import tempfile
+import time
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -48,6 +50,17 @@ def _valid_text(text):
     return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace") if isinstance(text, str) else text
 
 
+def _are_calls_recorded(with_stack, config):
+    """Whether Python calls are recorded if python_calls is None."""
+    if not with_stack or (config is not None and config.verbose):
+        return with_stack
+    keeps_the_end = config is not None and (config.keep_last_steps is not None or config.keep_last_seconds is not None)
+    if keeps_the_end:  # calls would push out the steps
+        return False
+    asked = os.environ.get("MINDTORCH_PYTHON_CALLS")
+    return asked == "1" if asked in ("0", "1") else "torch" in sys.modules
+
+
 class _KinetoProfile(_C.Profile):
     """A profile without steps: start() records, stop() ends it. `profile` adds steps and schedules.
 
@@ -64,13 +77,14 @@ class _KinetoProfile(_C.Profile):
         acc_events: keep the events of all cycles, not only of the last.
         custom_trace_id_callback: called once a cycle, returns the id of its trace; None: a random one.
         post_processing_timeout_s: accepted; there is no post-processing to cut short.
-        python_calls: record every call of a Python or C function, and of modules, as an event. torch does so for `with_stack`; here
-            `with_stack` with `experimental_config=_ExperimentalConfig(verbose=True)` does.
+        python_calls: record every call of a Python or C function, and of modules, as an event. None: as torch does, with `with_stack` in
+            a program that uses torch. False: `with_stack` gives ops their stacks and nothing else, which costs less.
     """
 
     on_trace_ready = None
     has_cudagraphs = False
     mem_tl = None
+    _made_stats = None
     _constructed = False
 
     def __init__(
@@ -87,7 +101,7 @@ class _KinetoProfile(_C.Profile):
         acc_events: bool = False,
         custom_trace_id_callback: Callable[[], str] | None = None,
         post_processing_timeout_s: float | None = None,
-        python_calls: bool = False,
+        python_calls: bool | None = None,
     ) -> None:
         self._construct(
             None,
@@ -122,7 +136,7 @@ class _KinetoProfile(_C.Profile):
         self.custom_trace_id_callback = custom_trace_id_callback
         config = as_ours(experimental_config)
         self._garbage_collection = GarbageCollection() if config and config.record_python_gc_info else None
-        self.python_calls = bool(python_calls or (options["with_stack"] and config and config.verbose))
+        self.python_calls = _are_calls_recorded(options["with_stack"], config) if python_calls is None else bool(python_calls)
         self._python_calls = PythonCalls() if self.python_calls else None
         self._thread_names = ThreadNames()
         self.activity_filters = {}
@@ -175,8 +189,7 @@ class _KinetoProfile(_C.Profile):
     def _keep_snapshot_of(self, running: _KinetoProfile) -> None:
         """Takes what another profile has recorded so far for the last trace of this one. The other profile goes on."""
         super()._keep_snapshot_of(running)
-        if (info := self._get_distributed_info()) is not None:
-            self.add_metadata_json("distributedInfo", json.dumps(info))
+        self._add_distributed_info()
 
     @property
     def profiler(self):
@@ -186,21 +199,34 @@ class _KinetoProfile(_C.Profile):
         return None if self.get_trace_id() is None else profiler.profile._of(self)
 
     def _stats(self):
-        face = self.profiler
-        return None if face is None else face._stats
+        return None if self.get_trace_id() is None else self._stats_of_trace()
+
+    def _stats_of_trace(self):
+        """One object for each trace. What concerns events is in it once they have been asked for."""
+        from mindtorch_v2.autograd._profiler_result import _stats_of
+
+        if self._made_stats is None or self._made_stats[0] != self.get_trace_id():
+            self._made_stats = self.get_trace_id(), _stats_of(self.overhead())
+        return self._made_stats[1]
 
     def _get_distributed_info(self):
         return distributed_info()
 
     def _observe(self, moment):
         """Called with "start" before the first event of a trace, "stop" after its last, "cleanup" when the `with` block ends."""
-        if moment in ("start", "stop") and (info := self._get_distributed_info()) is not None:
-            self.add_metadata_json("distributedInfo", json.dumps(info))
+        if moment == "start":
+            self._add_distributed_info()
         observers = [self._thread_names, self._garbage_collection, self.execution_trace_observer, self._python_calls]
         # What begins last ends first: calls that observers make are not the program's.
         for observer in observers if moment == "start" else reversed(observers):
             if observer is not None:
                 getattr(observer, moment)()
+        if moment == "stop":
+            self._add_distributed_info()
+
+    def _add_distributed_info(self):
+        if (info := self._get_distributed_info()) is not None:
+            self.add_metadata_json("distributedInfo", json.dumps(info))
 
     def _trace_ready(self):
         ready = self.on_trace_ready
@@ -230,7 +256,13 @@ class _KinetoProfile(_C.Profile):
 
     def events(self) -> EventList:
         """The recorded events, as an EventList of FunctionEvent objects that are made when they are looked at."""
-        return EventList._of_events(self._events())
+        began = time.perf_counter_ns()
+        events = EventList._of_events(self._events())
+        if self.get_trace_id() is not None and not self.recording_now:
+            from mindtorch_v2.autograd._profiler_result import _add_events
+
+            _add_events(self._stats_of_trace(), len(events), time.perf_counter_ns() - began)
+        return events
 
     def key_averages(
         self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False

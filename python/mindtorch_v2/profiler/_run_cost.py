@@ -13,7 +13,8 @@ def cost_per_event(settings) -> float | None:
     library = sys.modules.get("torch") or sys.modules.get("mindtorch_v2")
     try:
         tensor = library.ones(1)
-        with profile(record_shapes=settings.shapes, profile_memory=settings.memory, with_stack=settings.stack) as prof:
+        options = {"record_shapes": settings.shapes, "profile_memory": settings.memory, "with_stack": settings.stack}
+        with profile(**options, python_calls=False) as prof:
             _time_of_ops(tensor)  # the first ops are slower
             recorded = min(_time_of_ops(tensor) for _ in range(3))
         events = prof.overhead().events or len(prof.events())

@@ -147,6 +147,7 @@ class Recorder:
             record_shapes=settings.shapes,
             profile_memory=settings.memory,
             with_stack=settings.stack,
+            python_calls=False,
             with_modules=settings.modules,
             experimental_config=config,
         )

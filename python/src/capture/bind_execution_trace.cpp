@@ -14,6 +14,7 @@ void bind_execution_trace(nb::module_& module) {
   nb::class_<ExecutionTrace>(module, "_ExecutionTrace", "Collects what is called, and writes it as a Chakra execution trace.")
       .def(nb::init<>())
       .def("register_output", &ExecutionTrace::register_output, nb::arg("path"), Release())
+      .def("set_process_groups", &ExecutionTrace::set_process_groups, nb::arg("json"))
       .def("unregister", &ExecutionTrace::unregister, Release())
       .def("start", &ExecutionTrace::start, Release())
       .def("stop", &ExecutionTrace::stop, Release())

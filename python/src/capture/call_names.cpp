@@ -69,7 +69,10 @@ trace::NameId CallNames::make_name(PyCodeObject* code) {
     shown.remove_prefix(prefix.size());
     break;
   }
-  return record::intern_cached(fmt::format("{}({}): {}", shown, code->co_firstlineno, text_of(code->co_name)));
+  const std::string function = text_of(code->co_name);
+  // The call of the module, which is an event of its own, stands for this function: so it does in torch's traces.
+  if (function == "_wrapped_call_impl" && shown == "torch/nn/modules/module.py") return 0;
+  return record::intern_cached(fmt::format("{}({}): {}", shown, code->co_firstlineno, function));
 }
 
 trace::NameId CallNames::of_c_function(PyObject* function) noexcept {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mindtorch/record/hooks.h"
+#include "mindtorch/record/input_writer.h"
 #include "python/src/capture/name_cache.h"
 #include "python/src/capture/raw_type.h"
 
@@ -42,10 +43,11 @@ void open(RecordFunction* self) noexcept {
   if (self->args == Py_None || !self->scope.recording()) return;
   static const record::NameId key = record::intern("args");
   Py_ssize_t size = 0;
-  if (const char* text = PyUnicode_AsUTF8AndSize(self->args, &size))
-    record::add_attribute(self->scope.slot(), key, {text, static_cast<std::size_t>(size)});
-  else
-    PyErr_Clear();
+  const char* text = PyUnicode_AsUTF8AndSize(self->args, &size);
+  if (text == nullptr) return PyErr_Clear();
+  const std::string_view args(text, static_cast<std::size_t>(size));
+  record::add_attribute(self->scope.slot(), key, args);
+  if (self->scope.wants(record::kShapes)) record::InputWriter(self->scope).text(args);
 }
 
 void close(RecordFunction* self) noexcept {

@@ -108,7 +108,11 @@ void def_identity(Class& type) {
       .def_prop_ro("scope", [](const EventHandle& h) { return h.event.scope(); })
       .def_prop_ro("is_async", [](const EventHandle& h) { return h.event.is_async(); })
       .def_prop_ro("is_user_annotation", [](const EventHandle& h) { return h.event.is_user_annotation(); })
-      .def_prop_ro("is_python_function", [](const EventHandle& h) { return h.event.kind() == trace::EventKind::kPythonFunction; })
+      .def_prop_ro("is_python_function",
+                   [](const EventHandle& h) {
+                     const trace::EventKind kind = h.event.kind();
+                     return kind == trace::EventKind::kPythonFunction || kind == trace::EventKind::kModule;
+                   })
       .def_prop_ro("count", [](const EventHandle&) { return 1; })
       .def_prop_ro("external_id", [](const EventHandle& h) { return h.event.id(); })
       .def_prop_ro("sequence_nr", [](const EventHandle& h) { return h.event.sequence_nr(); })

@@ -17,6 +17,15 @@ TEST(OpenOps, EachOpGivesItsOwnSlotWhenItEnds) {
   for (int i = 3; i-- > 0;) EXPECT_EQ(open.pop(&ops[i]), &slots[i]);
 }
 
+TEST(OpenOps, TheLatestOpIsFoundWithoutEndingIt) {
+  OpenOps open;
+  EXPECT_EQ(open.latest(&ops[0]), nullptr);
+  open.push(&ops[0], &slots[0]);
+  EXPECT_EQ(open.latest(&ops[0]), &slots[0]);
+  EXPECT_EQ(open.latest(&ops[1]), nullptr);
+  EXPECT_EQ(open.pop(&ops[0]), &slots[0]);
+}
+
 TEST(OpenOps, AnOpThatIsNotOpenGivesNone) {
   OpenOps open;
   EXPECT_EQ(open.pop(&ops[0]), nullptr);

@@ -1,6 +1,7 @@
 """Python stacks of torch's ops, which run without the GIL."""
 
 import inspect
+import json
 import os
 import threading
 
@@ -93,3 +94,44 @@ def test_stacks_are_right_in_one_profile_after_another(torch):
         exec(f"def function_{number}():\n    torch.ones(3).abs()\n", space)
         events = [event for event in profiled(space[f"function_{number}"]).events() if event.name == "aten::abs"]
         assert frames(events[0])[0] == ("<string>", f"function_{number}")
+
+
+def python_slices(prof, path):
+    prof.export_chrome_trace(str(path))
+    return [event for event in json.loads(path.read_text())["traceEvents"] if event.get("cat") == "python_function"]
+
+
+def test_every_call_is_recorded_with_stacks_as_torch_does_it(torch, tmp_path):
+    def without_ops():
+        return len([])
+
+    def program():
+        without_ops()
+        torch.ones(3).neg()
+
+    slices = python_slices(profiled(program), tmp_path / "trace.json")
+    assert sum(event["name"].endswith(": without_ops") for event in slices) == 1
+    assert not any("derived from stacks" in event["args"] for event in slices)
+
+
+def test_stacks_alone_are_recorded_if_calls_are_declined(torch, tmp_path):
+    def without_ops():
+        return len([])
+
+    def program():
+        without_ops()
+        torch.ones(3).neg()
+
+    slices = python_slices(profiled(program, python_calls=False), tmp_path / "trace.json")
+    assert any(event["name"].endswith(": program") for event in slices)
+    assert not any(event["name"].endswith(": without_ops") for event in slices)
+    assert all(event["args"]["derived from stacks"] for event in slices)
+
+
+def test_a_profile_that_keeps_its_end_records_no_calls_unless_asked(torch):
+    from mindtorch_v2.profiler import _ExperimentalConfig, profile
+
+    config = _ExperimentalConfig(keep_last_steps=2)
+    assert not profile(with_stack=True, experimental_config=config).python_calls
+    assert profile(with_stack=True, python_calls=True, experimental_config=config).python_calls
+    assert profile(with_stack=True).python_calls

@@ -29,9 +29,9 @@ std::vector<std::string> nodes_of(const std::string& text) {
   return nodes;
 }
 
-std::string written(const trace::Recording& recording, const std::vector<TimeWindow>& windows = {}) {
+std::string written(const trace::Recording& recording, const ChakraOptions& options = {}) {
   const tests::TemporaryFolder folder;
-  write_chakra_trace(recording, folder / "et.json", windows);
+  write_chakra_trace(recording, folder / "et.json", options);
   std::string text = read_file(folder / "et.json");
   EXPECT_TRUE(is_json(text)) << text;
   return text;
@@ -64,14 +64,15 @@ TEST(ChakraWriter, OnlyWhatBeganInAWindowIsThereAndItsParentIsTheNextThatIs) {
   builder.add_event({.name = "between", .start_ns = 30, .duration_ns = 10});
   builder.add_event({.name = "in again", .start_ns = 50, .duration_ns = 10});
   const std::vector<TimeWindow> windows{{5, 25}, {45, 60}};
-  EXPECT_THAT(nodes_of(written(builder.finish(), windows)), ElementsAre("thread 2<-1", "in 3<-2", "in again 4<-2", "process 1<-1"));
+  EXPECT_THAT(nodes_of(written(builder.finish(), {.windows = windows})),
+              ElementsAre("thread 2<-1", "in 3<-2", "in again 4<-2", "process 1<-1"));
 }
 
 TEST(ChakraWriter, AWindowWithoutEventsLeavesTheProcessAlone) {
   trace::RecordingBuilder builder;
   builder.add_thread(7);
   builder.add_event({.name = "op", .start_ns = 10, .duration_ns = 10});
-  EXPECT_THAT(nodes_of(written(builder.finish(), {{50, 60}})), ElementsAre("process 1<-1"));
+  EXPECT_THAT(nodes_of(written(builder.finish(), {.windows = {{50, 60}}})), ElementsAre("process 1<-1"));
 }
 
 TEST(ChakraWriter, ModuleCallsLaunchesAndDeviceWorkAreNoNodes) {
@@ -126,6 +127,34 @@ TEST(ChakraWriter, TheTimeDoesNotGrowWithTheProductOfThreadsAndNodes) {
   const std::string text = written(recording);
   EXPECT_EQ(attribute(text.substr(0, 4000), "MulBackward0", "fw_tid"), kThreads);
   EXPECT_EQ(std::count(text.begin(), text.end(), '{'), 1 + (kNodes + 2) * 13) << "the root, and in each node its values and attributes";
+}
+
+TEST(ChakraWriter, ACallWithDetailsShowsThem) {
+  trace::RecordingBuilder builder;
+  builder.add_thread(7);
+  const auto op = builder.add_event({.name = "aten::sin", .duration_ns = 100});
+  builder.add_attribute(op, trace::kCallId, std::int64_t{41});
+  const trace::CallDetailsById details{
+      {41,
+       {.inputs = {.values = "[1,2,0,3,4,\"cpu\"]", .shapes = "[3]", .types = "\"Tensor(float)\"", .strides = "[1]"},
+        .outputs = {.values = "7", .shapes = "[]", .types = "\"Int\"", .strides = "[]"},
+        .schema = "aten::sin(Tensor self) -> Tensor",
+        .attributes = R"({"name": "pg_name", "type": "string", "value": "0"})"}}};
+  const std::string text = written(builder.finish(), {.details = &details});
+  EXPECT_EQ(attribute(text, "aten::sin", "rf_id"), 41);
+  EXPECT_THAT(text, testing::HasSubstr(R"("inputs": {"values": [[1,2,0,3,4,"cpu"]], "shapes": [[3]])"));
+  EXPECT_THAT(text, testing::HasSubstr(R"("outputs": {"values": [7], "shapes": [[]], "types": ["Int"], "strides": [[]]})"));
+  EXPECT_THAT(text, testing::HasSubstr(R"("name": "op_schema", "type": "string", "value": "aten::sin(Tensor self) -> Tensor"})"));
+  EXPECT_THAT(text, testing::HasSubstr(R"(, {"name": "pg_name", "type": "string", "value": "0"}])"));
+}
+
+TEST(ChakraWriter, ProcessGroupsAreANode) {
+  trace::RecordingBuilder builder;
+  builder.add_thread(7);
+  builder.add_event({.name = "op", .duration_ns = 100});
+  const std::string text = written(builder.finish(), {.process_groups = R"([{"pg_name": "0"}])"});
+  EXPECT_THAT(nodes_of(text), ElementsAre("thread 2<-1", "op 3<-2", "## process_group:init ## 5<-1", "process 1<-1"));
+  EXPECT_THAT(text, testing::HasSubstr(R"("values": ["[{\"pg_name\": \"0\"}]"])"));
 }
 
 TEST(ChakraWriter, TheArgsOfAScopeAreItsInput) {

@@ -1,5 +1,6 @@
 """mindtorch_v2.autograd.profiler: torch's older names."""
 
+import sys
 import time
 import warnings
 from types import SimpleNamespace
@@ -68,7 +69,8 @@ def test_a_profile_can_be_read_through_its_older_face(op, tmp_path):
 
 
 @pytest.mark.parametrize("marker", [profiler.emit_nvtx, profiler.emit_itt])
-def test_markers_of_other_tools_raise_a_clear_error_unless_disabled(marker):
+def test_without_torch_markers_of_other_tools_raise_a_clear_error_unless_disabled(marker, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch.autograd.profiler", None)
     with pytest.raises(RuntimeError, match="is not supported: mindtorch_v2 emits no"), marker():
         pass
     with marker(enabled=False):

@@ -60,7 +60,7 @@ def test_recorded_python_calls_are_nodes():
 
 
 def test_stacks_tell_the_functions_around_ops_if_calls_were_not_recorded():
-    with profile(with_stack=True) as prof:
+    with profile(with_stack=True, python_calls=False) as prof:
         work()
         work()
     called = [node for node in all_nodes(tree_of(prof)) if node.name.endswith(": work")]

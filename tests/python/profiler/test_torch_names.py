@@ -54,7 +54,7 @@ def test_enums_have_torchs_members_and_numbers(path, name):
     assert mine.__members__[first.name] != second
 
 
-OURS = [("python_calls", inspect.Parameter.KEYWORD_ONLY, False)]  # what only our profiles take, behind torch's arguments
+OURS = [("python_calls", inspect.Parameter.KEYWORD_ONLY, None)]  # what only our profiles take, behind torch's arguments
 
 
 def parameters(function):
