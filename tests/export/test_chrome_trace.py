@@ -158,7 +158,7 @@ def test_sequence_numbers_and_forward_threads(traces):
 def test_shapes_and_stacks_are_torchs_and_ours(traces):
     linear = next(e["args"] for e in complete(load(traces / "full.json")) if e["name"] == "aten::linear")
     assert linear["Input Dims"] == [[2, 3, 8, 8], [8, 4], [], [], [], [], [], [], [], [], [[2, 3], [4]]]
-    assert linear["input_shapes"] == linear["Input Dims"]
+    assert "input_shapes" not in linear, "it is written for ops of hosts that tell the device of an op"
     scalars = ["Scalar", "Scalar", "Scalar", "ScalarList", "ScalarList"]
     assert linear["Input type"] == ["float", "long int", "float", "", *scalars, "", "TensorList"]
     assert linear["Input Strides"][:2] == [[192, 64, 8, 1], [1, 8]]

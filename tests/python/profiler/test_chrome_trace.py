@@ -184,3 +184,10 @@ def test_times_are_relative_to_a_base(op, trace_of):
     assert trace["baseTimeNanoseconds"] > 0
     assert event["ts"] + event["dur"] < 2**53 / 1000  # a double holds every nanosecond
     assert round(event["dur"] * 1000) == prof.events()[0]["duration_ns"]
+
+
+def test_sizes_of_our_ops_have_torchs_name_and_ours(op, trace_of):  # Requirement F16
+    with profile(record_shapes=True) as prof:
+        op("aten::mul", [2, 3])
+    (call,) = [event for event in trace_of(prof)["traceEvents"] if event["name"] == "aten::mul"]
+    assert call["args"]["input_shapes"] == call["args"]["Input Dims"] == [[2, 3]]
