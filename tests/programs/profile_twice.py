@@ -1,0 +1,72 @@
+"""Profiles one of the programs with torch.profiler and with ours, in one process. Writes a JSON file with what each of them says.
+
+Usage: profile_twice.py PROGRAM FILE
+"""
+
+import json
+import sys
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import mindtorch_v2.profiler
+import programs
+import torch
+import torch.profiler
+from torch.utils.flop_counter import FlopCounterMode
+
+WARM_UP_RUNS = 2
+# The ops whose FLOPs torch.utils.flop_counter does not count: those that are counted once for each element.
+PER_ELEMENT = {"aten::add", "aten::mul", "aten::sub", "aten::div"}
+OPTIONS = {"record_shapes": True, "profile_memory": True, "with_flops": True}
+
+
+def peak_memory(events: list[dict]) -> int:
+    """The largest sum of CPU memory that was taken and not given back since the profile started."""
+    changes = [
+        (event["ts"], event["args"]["Bytes"]) for event in events if event["name"] == "[memory]" and event["args"]["Device Type"] == 0
+    ]
+    level = peak = 0
+    for _, size in sorted(changes, key=lambda change: change[0]):
+        level += size
+        peak = max(peak, level)
+    return peak
+
+
+def answers(profiler, program, trace: Path) -> dict:
+    """What a profile of the program answers, without the times."""
+    with profiler.profile(activities=[profiler.ProfilerActivity.CPU], **OPTIONS) as prof:
+        program()
+    prof.export_chrome_trace(str(trace))
+    counts, products = Counter(), Counter()
+    for row in prof.key_averages(group_by_input_shape=True):
+        counts[f"{row.key} {row.input_shapes}"] += row.count
+        if row.flops and row.key.rstrip("_") not in PER_ELEMENT:
+            products[row.key] += row.flops
+    asynchronous = Counter(event.name for event in prof.events() if event.is_async)
+    return {
+        "counts": counts,
+        "products": products,
+        "asynchronous": asynchronous,
+        "peak_memory": peak_memory(json.loads(trace.read_text())["traceEvents"]),
+    }
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    program = getattr(programs, sys.argv[1])()
+    for _ in range(WARM_UP_RUNS):
+        program()
+    said = {}
+    for name, profiler in (("torch", torch.profiler), ("ours", mindtorch_v2.profiler)):
+        said[name] = answers(profiler, program, Path(f"{name}.json"))
+    with FlopCounterMode(display=False) as counter:
+        program()
+    said["flop_counter"] = counter.get_total_flops()
+    Path(sys.argv[2]).write_text(json.dumps(said, indent=1))
+
+
+if __name__ == "__main__":
+    main()
