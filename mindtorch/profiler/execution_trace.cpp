@@ -23,7 +23,7 @@ constexpr std::int64_t kOpen = std::numeric_limits<std::int64_t>::max();
 ExecutionTrace::~ExecutionTrace() {
   try {
     unregister();
-  } catch (const std::exception&) {
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
     // A destructor cannot report the error. The file that was there before is untouched.
   }
 }

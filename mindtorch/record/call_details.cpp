@@ -31,7 +31,7 @@ void keep_call_inputs(std::uint64_t id, const CallDetailsOf<std::string_view>& d
                    std::string(details.kernel_file), std::string(details.attributes)};
   const std::lock_guard lock(kept().mutex);
   kept().calls.insert_or_assign(id, std::move(copy));
-} catch (...) {
+} catch (...) {  // NOLINT(bugprone-empty-catch)
   // Without memory the call has no details.
 }
 
@@ -39,7 +39,7 @@ void keep_call_outputs(std::uint64_t id, const CallValuesOf<std::string_view>& o
   const std::lock_guard lock(kept().mutex);
   const auto found = kept().calls.find(id);
   if (found != kept().calls.end()) found->second.outputs = copy_of(outputs);
-} catch (...) {
+} catch (...) {  // NOLINT(bugprone-empty-catch)
   // Without memory the call has no results.
 }
 

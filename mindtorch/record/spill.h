@@ -49,7 +49,7 @@ class SpillWriter final : public SegmentSink {
   std::vector<OpenBlock> take_open_blocks();
 
   // For a forked child: forgets the thread, which does not exist there, and leaks the rest.
-  void abandon() noexcept { thread_.release(); }
+  void abandon() noexcept { static_cast<void>(thread_.release()); }
 
  private:
   struct Work {

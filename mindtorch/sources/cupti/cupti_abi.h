@@ -334,8 +334,10 @@ inline constexpr std::uint32_t kFirstVersionThatTakesNoBuffer = 27;  // before, 
 
 // One pointer for each function, named as the function.
 struct Functions {
+// NOLINTBEGIN(bugprone-macro-parentheses, readability-identifier-naming): the members have the vendor's names.
 #define MINDTORCH_CUPTI_POINTER(name, arguments) Result(*name) arguments = nullptr;
   MINDTORCH_CUPTI_FUNCTIONS(MINDTORCH_CUPTI_POINTER, MINDTORCH_CUPTI_POINTER)
+// NOLINTEND(bugprone-macro-parentheses, readability-identifier-naming)
 #undef MINDTORCH_CUPTI_POINTER
 };
 

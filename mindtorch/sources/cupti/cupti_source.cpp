@@ -116,7 +116,7 @@ std::vector<std::pair<std::string, std::string>> CuptiSource::diagnose() {
 
 Status CuptiSource::prepare(const record::SourceOptions& options) {
   if (Status available = probe(); !available) return available;
-  options_.emplace(options);
+  options_ = std::make_unique<record::SourceOptions>(options);
   limits_.clear();
   if (options_->whole_graphs && !can_record_whole_graphs(library_.version())) {
     options_->whole_graphs = false;

@@ -61,7 +61,7 @@ class CuptiSource final : public record::ActivitySource {
   void await_calls();
 
   Library library_;
-  std::optional<record::SourceOptions> options_;
+  std::unique_ptr<record::SourceOptions> options_;  // since prepare()
   std::vector<std::string> limits_;
   Subscriber subscriber_ = nullptr;
   std::vector<std::uint32_t> enabled_;

@@ -25,7 +25,7 @@ class Decoder : public RecordStore {
   // Readings of CUPTI's clock so far, with which the records can be placed.
   void set_samples(std::vector<record::BracketedSample> samples) { batch_.clocks = {{.name = "cupti", .samples = std::move(samples)}}; }
   // Call once, when all buffers have come.
-  record::DeviceBatch finish(std::vector<Window> windows, std::vector<record::BracketedSample> samples);
+  record::DeviceBatch finish(const std::vector<Window>& windows, std::vector<record::BracketedSample> samples);
 
   // After finish(), sorted: the correlations of calls that were captured in this recording, and the keys of calls that were captured in an
   // earlier recording and replayed in this one.

@@ -63,7 +63,7 @@ void Decoder::complete_records(const std::vector<Window>& windows) {
   name_captured_ops();
 }
 
-record::DeviceBatch Decoder::finish(std::vector<Window> windows, std::vector<record::BracketedSample> samples) {
+record::DeviceBatch Decoder::finish(const std::vector<Window>& windows, std::vector<record::BracketedSample> samples) {
   drop_outside(windows);
   complete_records(windows);
   count_losses();
