@@ -66,7 +66,6 @@ class Setup:
             "MINDTORCH_BUILD_DIR": build,
             "MINDTORCH_TORCH_BRIDGE_DIR": f"{build}/torch_bridge",
             "PYTHONPATH": f"{build}/python",
-            "MINDTORCH_PYTHON_CALLS": "0",  # the programs count their events: with_stack means stacks alone on both hosts
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
         }

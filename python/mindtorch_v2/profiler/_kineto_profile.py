@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import os
-import sys
 import tempfile
 import time
 from types import MappingProxyType
@@ -57,8 +56,7 @@ def _are_calls_recorded(with_stack, config):
     keeps_the_end = config is not None and (config.keep_last_steps is not None or config.keep_last_seconds is not None)
     if keeps_the_end:  # calls would push out the steps
         return False
-    asked = os.environ.get("MINDTORCH_PYTHON_CALLS")
-    return asked == "1" if asked in ("0", "1") else "torch" in sys.modules
+    return os.environ.get("MINDTORCH_PYTHON_CALLS") == "1"
 
 
 class _KinetoProfile(_C.Profile):
@@ -77,8 +75,9 @@ class _KinetoProfile(_C.Profile):
         acc_events: keep the events of all cycles, not only of the last.
         custom_trace_id_callback: called once a cycle, returns the id of its trace; None: a random one.
         post_processing_timeout_s: accepted; there is no post-processing to cut short.
-        python_calls: record every call of a Python or C function, and of modules, as an event. None: as torch does, with `with_stack` in
-            a program that uses torch. False: `with_stack` gives ops their stacks and nothing else, which costs less.
+        python_calls: record every call of a Python or C function, and of modules, as an event. None: torch does so for `with_stack`; here
+            `with_stack` does with `experimental_config=_ExperimentalConfig(verbose=True)`, or if the environment has
+            MINDTORCH_PYTHON_CALLS=1.
     """
 
     on_trace_ready = None

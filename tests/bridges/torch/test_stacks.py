@@ -101,7 +101,9 @@ def python_slices(prof, path):
     return [event for event in json.loads(path.read_text())["traceEvents"] if event.get("cat") == "python_function"]
 
 
-def test_every_call_is_recorded_with_stacks_as_torch_does_it(torch, tmp_path):
+def test_every_call_is_recorded_with_stacks_as_torch_does_it_if_the_environment_says_so(torch, tmp_path, monkeypatch):
+    monkeypatch.setenv("MINDTORCH_PYTHON_CALLS", "1")
+
     def without_ops():
         return len([])
 
@@ -114,7 +116,7 @@ def test_every_call_is_recorded_with_stacks_as_torch_does_it(torch, tmp_path):
     assert not any("derived from stacks" in event["args"] for event in slices)
 
 
-def test_stacks_alone_are_recorded_if_calls_are_declined(torch, tmp_path):
+def test_stacks_alone_are_recorded_if_calls_are_not_asked_for(torch, tmp_path):
     def without_ops():
         return len([])
 
@@ -122,16 +124,18 @@ def test_stacks_alone_are_recorded_if_calls_are_declined(torch, tmp_path):
         without_ops()
         torch.ones(3).neg()
 
-    slices = python_slices(profiled(program, python_calls=False), tmp_path / "trace.json")
+    slices = python_slices(profiled(program), tmp_path / "trace.json")
     assert any(event["name"].endswith(": program") for event in slices)
     assert not any(event["name"].endswith(": without_ops") for event in slices)
     assert all(event["args"]["derived from stacks"] for event in slices)
 
 
-def test_a_profile_that_keeps_its_end_records_no_calls_unless_asked(torch):
+def test_a_profile_that_keeps_its_end_records_no_calls_unless_asked(torch, monkeypatch):
+    monkeypatch.setenv("MINDTORCH_PYTHON_CALLS", "1")
     from mindtorch_v2.profiler import _ExperimentalConfig, profile
 
     config = _ExperimentalConfig(keep_last_steps=2)
     assert not profile(with_stack=True, experimental_config=config).python_calls
     assert profile(with_stack=True, python_calls=True, experimental_config=config).python_calls
     assert profile(with_stack=True).python_calls
+    assert not profile(with_stack=True, python_calls=False).python_calls

@@ -5,12 +5,6 @@ from contextlib import contextmanager
 import pytest
 
 
-@pytest.fixture(autouse=True)
-def only_stacks(monkeypatch):
-    """with_stack means stacks alone, whether or not another test has imported torch."""
-    monkeypatch.setenv("MINDTORCH_PYTHON_CALLS", "0")
-
-
 class Recorded:
     """What a block recorded; empty until the block has ended."""
 

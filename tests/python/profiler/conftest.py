@@ -10,12 +10,6 @@ from types import SimpleNamespace
 import pytest
 
 
-@pytest.fixture(autouse=True)
-def only_stacks(monkeypatch):
-    """with_stack means stacks alone, whether or not another test has imported torch."""
-    monkeypatch.setenv("MINDTORCH_PYTHON_CALLS", "0")
-
-
 @pytest.fixture
 def op():
     """op("aten::mul", [2, 3]) records a call of an op with tensors of these shapes, as a dispatcher written in Python does."""
