@@ -4,7 +4,7 @@ A second process trains a small network in the embedded runtime: steps of 10 ms 
 process samples its memory every ten seconds, asks for two files every ten minutes with `mtprof trigger`, validates each file, and looks at
 the time that it holds. Prints one JSON object per line.
 
-    MINDTORCH_BUILD_DIR=build/release python benchmarks/monitor_hour.py --hours 1
+    MINDTORCH_BUILD_DIR=build/release python benchmarks/long/monitor_hour.py --hours 1
 """
 
 import argparse
