@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from comparing import device_work, events_of, launching_ops, profile_twice
 
 pytestmark = [pytest.mark.cuda, pytest.mark.torch]
 
@@ -73,52 +74,11 @@ def _compiled(torch):
 PROGRAMS = {"mlp": _mlp, "cnn_amp": _cnn_amp, "transformer": _transformer, "two_streams": _two_streams, "compiled": _compiled}
 
 
-def _events(profile, path):
-    profile.export_chrome_trace(str(path))
-    return json.loads(path.read_text())["traceEvents"]
-
-
-def _work(events):
-    counts = collections.Counter()
-    for event in events:
-        args = event.get("args", {})
-        if event.get("cat") == "kernel":
-            # Torch has 0 for kernels with more shared memory than a program gets without asking.
-            occupancy = args["est. achieved occupancy %"] if args["shared memory"] <= 48 << 10 else None
-            counts[event["name"], tuple(args["grid"]), tuple(args["block"]), occupancy] += 1
-        elif event.get("cat") in ("gpu_memcpy", "gpu_memset"):
-            counts[event["name"], args.get("bytes")] += 1
-    return counts
-
-
-def _pairs(events):
-    """How often each op launched each kernel."""
-    ops = {event["args"]["External id"]: event["name"] for event in events if event.get("cat") == "cpu_op"}
-    return collections.Counter(
-        (ops.get(event["args"].get("External id")), event["name"]) for event in events if event.get("cat") == "kernel"
-    )
-
-
-def _profiles(torch, step, tmp_path):
-    """The events of (ours, torch's)."""
-    from mindtorch_v2 import profiler
-
-    for _ in range(3):
-        step()
-    torch.cuda.synchronize()
-    with profiler.profile(activities=["cpu", "cuda"]) as ours:
-        step()
-    activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
-    with torch.profiler.profile(activities=activities) as theirs:
-        step()
-    return _events(ours, tmp_path / "ours.json"), _events(theirs, tmp_path / "theirs.json")
-
-
 @pytest.mark.parametrize("name", sorted(PROGRAMS))
 def test_the_work_of_the_device_and_the_op_of_each_kernel_are_those_of_torch(name, programs, bridged_torch, tmp_path):
-    ours, theirs = _profiles(bridged_torch, programs[name], tmp_path)
-    assert _work(ours) == _work(theirs)
-    assert _pairs(ours) == _pairs(theirs)
+    ours, theirs = profile_twice(bridged_torch, programs[name], tmp_path)
+    assert device_work(ours) == device_work(theirs)
+    assert launching_ops(ours) == launching_ops(theirs)
 
 
 def test_the_span_of_a_scope_belongs_to_the_scope_and_copies_have_their_bandwidth(bridged_torch, tmp_path):
@@ -127,7 +87,7 @@ def test_the_span_of_a_scope_belongs_to_the_scope_and_copies_have_their_bandwidt
     torch = bridged_torch
     with profiler.profile(activities=["cpu", "cuda"]) as profile, profiler.record_function("forward"):
         torch.ones(1 << 16).cuda().mul_(2)
-    events = _events(profile, tmp_path / "trace.json")
+    events = events_of(profile, tmp_path / "trace.json")
     scope = next(event for event in events if event.get("cat") == "user_annotation" and event["name"] == "forward")
     span = next(event for event in events if event.get("cat") == "gpu_user_annotation" and event["name"] == "forward")
     assert span["args"]["External id"] == scope["args"]["External id"]
