@@ -209,22 +209,3 @@ def data_loader_with_workers():
             torch.nn.functional.cross_entropy(model(x.cuda(non_blocking=True)), y.cuda(non_blocking=True)).backward()
 
     return step
-
-
-# Each program, and the library that it needs.
-PROGRAMS = {
-    transformers_gpt2_in_bfloat16: "transformers",
-    transformers_llama_with_checkpointing: "transformers",
-    transformers_generate: "transformers",
-    torchvision_resnet_with_a_scaler: "torchvision",
-    lightning_fit: "pytorch_lightning",
-    torch_geometric_gcn: "torch_geometric",
-    cupy_beside_torch: "cupy",
-    triton_kernel: "triton",
-    compiled_for_inference: "triton",
-    fused_optimizer_and_clipping: "torch",
-    library_calls: "torch",
-    threads_with_streams: "torch",
-    custom_autograd_function: "torch",
-    data_loader_with_workers: "torch",
-}
