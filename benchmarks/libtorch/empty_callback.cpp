@@ -15,3 +15,8 @@ extern "C" void stop() { at::removeCallback(handle); }
 
 // A Py_tracefunc: (object, frame, what, argument).
 extern "C" int python_call(void*, void*, int, void*) { return 0; }
+
+// A function of Python (METH_FASTCALL) that returns None, whose address it is told.
+static void* none = nullptr;
+extern "C" void set_none(void* address) { none = address; }
+extern "C" void* monitored_event(void*, void* const*, long) { return none; }

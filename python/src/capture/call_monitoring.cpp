@@ -8,24 +8,27 @@
 #include <nanobind/nanobind.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <new>
 
 #include "mindtorch/record/state.h"
 #include "python/src/capture/open_calls.h"
-#include "python/src/capture/raw_type.h"
 
 namespace mindtorch::python {
 namespace {
 
 namespace nb = nanobind;
 
-// Calls work(state, is_first) if a session records.
+// Calls work(calls of this thread, is_first) if a session records.
 template <class Work>
 PyObject* while_recording(Work work) {
   if (const std::uint64_t state = record::current_state(); state != 0) {
     try {
-      work(state, is_first_call(state, PyEval_GetFrame));
+      if (OpenCalls* const calls = OpenCalls::of_thread(state)) [[likely]]
+        work(*calls, false);
+      else
+        work(OpenCalls::begin_thread(state, PyEval_GetFrame()), true);
     } catch (const std::bad_alloc&) {
       // The call is not shown.
     }
@@ -34,56 +37,72 @@ PyObject* while_recording(Work work) {
 }
 
 // (code, offset, ...): a function starts, a generator goes on, or an exception is thrown into one.
-PyObject* function_begins(PyObject*, PyObject* const* values, Py_ssize_t) {
-  return while_recording([&](std::uint64_t state, bool is_first) {
+PyObject* function_begins(PyObject*, PyObject* const* values, std::size_t, PyObject*) {
+  return while_recording([&](OpenCalls& calls, bool is_first) {
     // The frame of the first call is the innermost of those that have begun.
-    if (!is_first) python_call_begins(state, reinterpret_cast<PyCodeObject*>(values[0]));
+    if (!is_first) calls.python_call_begins(reinterpret_cast<PyCodeObject*>(values[0]));
   });
 }
 
 // (code, offset, ...): a function returns, yields, or is left by an exception.
-PyObject* function_ends(PyObject*, PyObject* const* values, Py_ssize_t) {
-  return while_recording([&](std::uint64_t state, bool) { call_ends(state, values[0]); });
+PyObject* function_ends(PyObject*, PyObject* const* values, std::size_t, PyObject*) {
+  return while_recording([&](OpenCalls& calls, bool) { calls.call_ends(values[0]); });
 }
 
 // A profile function is told about the same ones. Classes and objects with __call__ are called too, but have no event of their own.
-bool is_c_function(PyObject* callable) { return PyCFunction_Check(callable) != 0 || Py_IS_TYPE(callable, &PyMethodDescr_Type); }
-
-trace::NameId name_of(PyObject* function, PyObject* first_argument) {
-  return PyCFunction_Check(function) != 0 ? call_names().of_c_function(function) : call_names().of_method(function, first_argument);
-}
+bool is_c_method(PyObject* callable) { return Py_IS_TYPE(callable, &PyMethodDescr_Type); }
+bool is_c_function(PyObject* callable) { return PyCFunction_Check(callable) != 0; }
 
 // (code, offset, callable, first argument)
-PyObject* c_function_begins(PyObject*, PyObject* const* values, Py_ssize_t) {
-  if (!is_c_function(values[2])) Py_RETURN_NONE;
-  return while_recording(
-      [&](std::uint64_t state, bool) { c_call_begins(state, values[2], is_in_hidden_call() ? 0 : name_of(values[2], values[3])); });
+PyObject* c_function_begins(PyObject*, PyObject* const* values, std::size_t, PyObject*) {
+  if (is_c_function(values[2])) return while_recording([&](OpenCalls& calls, bool) { calls.c_call_begins(values[2]); });
+  if (is_c_method(values[2])) return while_recording([&](OpenCalls& calls, bool) { calls.method_call_begins(values[2], values[3]); });
+  Py_RETURN_NONE;
 }
 
-PyObject* c_function_ends(PyObject*, PyObject* const* values, Py_ssize_t) {
-  if (!is_c_function(values[2])) Py_RETURN_NONE;
-  return while_recording([&](std::uint64_t state, bool) { call_ends(state, values[2]); });
+PyObject* c_function_ends(PyObject*, PyObject* const* values, std::size_t, PyObject*) {
+  if (!is_c_function(values[2]) && !is_c_method(values[2])) Py_RETURN_NONE;
+  return while_recording([&](OpenCalls& calls, bool) { calls.call_ends(values[2]); });
 }
-
-PyMethodDef callbacks[] = {
-    method("function_begins", function_begins, nullptr),
-    method("function_ends", function_ends, nullptr),
-    method("c_function_begins", c_function_begins, nullptr),
-    method("c_function_ends", c_function_ends, nullptr),
-};
 
 struct MonitoredEvent {
   const char* name;
-  PyMethodDef* callback;
+  vectorcallfunc callback;
   bool is_chosen;  // false: comes with CALL
 };
-const std::array kEvents{
-    MonitoredEvent{"PY_START", &callbacks[0], true}, MonitoredEvent{"PY_RESUME", &callbacks[0], true},
-    MonitoredEvent{"PY_THROW", &callbacks[0], true}, MonitoredEvent{"PY_RETURN", &callbacks[1], true},
-    MonitoredEvent{"PY_YIELD", &callbacks[1], true}, MonitoredEvent{"PY_UNWIND", &callbacks[1], true},
-    MonitoredEvent{"CALL", &callbacks[2], true},     MonitoredEvent{"C_RETURN", &callbacks[3], false},
-    MonitoredEvent{"C_RAISE", &callbacks[3], false},
+constexpr std::array kEvents{
+    MonitoredEvent{"PY_START", function_begins, true}, MonitoredEvent{"PY_RESUME", function_begins, true},
+    MonitoredEvent{"PY_THROW", function_begins, true}, MonitoredEvent{"PY_RETURN", function_ends, true},
+    MonitoredEvent{"PY_YIELD", function_ends, true},   MonitoredEvent{"PY_UNWIND", function_ends, true},
+    MonitoredEvent{"CALL", c_function_begins, true},   MonitoredEvent{"C_RETURN", c_function_ends, false},
+    MonitoredEvent{"C_RAISE", c_function_ends, false},
 };
+
+// An object that calls a callback and does nothing else. A built-in function would look at its arguments and count the depth of calls
+// first.
+struct Callback {
+  PyObject_HEAD vectorcallfunc call;
+};
+
+PyTypeObject make_callback_type() {
+  PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+  type.tp_name = "mindtorch_v2._C._MonitoringCallback";
+  type.tp_doc = "Called by sys.monitoring.";
+  type.tp_basicsize = sizeof(Callback);
+  type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_HAVE_VECTORCALL;
+  type.tp_vectorcall_offset = offsetof(Callback, call);
+  type.tp_call = PyVectorcall_Call;
+  return type;
+}
+
+nb::object make_callback(vectorcallfunc call) {
+  static PyTypeObject type = make_callback_type();
+  if (PyType_Ready(&type) < 0) nb::raise_python_error();
+  auto* const callback = PyObject_New(Callback, &type);
+  if (callback == nullptr) nb::raise_python_error();
+  callback->call = call;
+  return nb::steal(reinterpret_cast<PyObject*>(callback));
+}
 
 constexpr int kNoTool = -1;
 int tool = kNoTool;  // our number in sys.monitoring; under the GIL
@@ -113,7 +132,7 @@ bool start_monitoring_calls() {
   int chosen = 0;
   for (const MonitoredEvent& event : kEvents) {
     const nb::object number = events.attr(event.name);
-    monitoring().attr("register_callback")(tool, number, nb::steal(PyCFunction_New(event.callback, nullptr)));
+    monitoring().attr("register_callback")(tool, number, make_callback(event.callback));
     if (event.is_chosen) chosen |= nb::cast<int>(number);
   }
   monitoring().attr("set_events")(tool, chosen);

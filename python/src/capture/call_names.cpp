@@ -6,8 +6,10 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace mindtorch::python {
 namespace {
@@ -47,13 +49,13 @@ std::string with_separator(std::string folder) {
 
 }  // namespace
 
-trace::NameId CallNames::of_code(PyCodeObject* code) noexcept {
-  if (const auto known = codes_.find(code); known != codes_.end()) [[likely]]
-    return known->second;
+trace::NameId CallNames::name_new_code(PyCodeObject* code) noexcept {
   try {
     const trace::NameId name = make_name(code);
-    codes_.emplace(code, name);
+    codes_.make_room();
+    kept_.push_back(reinterpret_cast<PyObject*>(code));
     Py_INCREF(code);
+    codes_.enter(code, name);
     return name;
   } catch (const std::bad_alloc&) {
     return 0;  // the call is not shown
@@ -75,28 +77,25 @@ trace::NameId CallNames::make_name(PyCodeObject* code) {
   return record::intern_cached(fmt::format("{}({}): {}", shown, code->co_firstlineno, function));
 }
 
-trace::NameId CallNames::of_c_function(PyObject* function) noexcept {
+trace::NameId CallNames::name_new_c_function(PyObject* function) noexcept {
+  // The definition of a method lives as long as its type or module does.
   const bool is_method = PyCFunction_Check(function) != 0;
   PyObject* const self = is_method ? PyCFunction_GET_SELF(function) : nullptr;
-  const void* const key = is_method ? static_cast<const void*>(reinterpret_cast<PyCFunctionObject*>(function)->m_ml) : function;
-  const void* const type = self != nullptr ? Py_TYPE(self) : nullptr;
-  if (const auto known = c_functions_.find({key, type}); known != c_functions_.end()) [[likely]]
-    return known->second;
+  PyObject* const owner = is_method ? (self != nullptr ? reinterpret_cast<PyObject*>(Py_TYPE(self)) : Py_None) : function;
   try {
     const trace::NameId name = is_ours(self) ? 0 : record::intern_cached(repr_of(function));
-    c_functions_.emplace(std::pair{key, type}, name);
-    // The definition of a method lives as long as its type or module does.
-    kept_.push_back(Py_NewRef(is_method ? (self != nullptr ? reinterpret_cast<PyObject*>(Py_TYPE(self)) : Py_None) : function));
+    if (c_functions_.find(key_of(function)) != nullptr) return name;  // repr() has called it
+    c_functions_.make_room();
+    kept_.push_back(owner);
+    Py_INCREF(owner);
+    c_functions_.enter(key_of(function), name);
     return name;
   } catch (const std::bad_alloc&) {
     return 0;
   }
 }
 
-trace::NameId CallNames::of_method(PyObject* method, PyObject* self) noexcept {
-  const void* const key = reinterpret_cast<PyMethodDescrObject*>(method)->d_method;
-  if (const auto known = c_functions_.find({key, Py_TYPE(self)}); known != c_functions_.end()) [[likely]]
-    return known->second;
+trace::NameId CallNames::name_new_method(PyObject* method, PyObject* self) noexcept {
   const nb::object bound = nb::steal(Py_TYPE(method)->tp_descr_get(method, self, reinterpret_cast<PyObject*>(Py_TYPE(self))));
   if (bound.is_valid()) return of_c_function(bound.ptr());
   PyErr_Clear();  // it was called without an object of its type
@@ -113,11 +112,10 @@ void CallNames::session_begins() {
 
 void CallNames::clear() noexcept {
   // Emptied first: a finalizer may call functions.
-  const auto codes = std::exchange(codes_, {});
   const auto kept = std::exchange(kept_, {});
+  codes_.clear();
   c_functions_.clear();
-  for (const auto& [code, name] : codes) Py_DECREF(code);
-  for (PyObject* function : kept) Py_DECREF(function);
+  for (PyObject* object : kept) Py_DECREF(object);
 }
 
 }  // namespace mindtorch::python

@@ -17,4 +17,7 @@ std::size_t write_frames(PyThreadState* thread, SeenCode& seen, std::uint64_t* w
 // The innermost of those frames, hidden or not. Unknown where reading it would create objects.
 record::StackProvider::Innermost innermost_frame(PyThreadState* thread) noexcept;
 
+// What a frame object runs. The frame keeps it alive.
+PyCodeObject* code_of(PyFrameObject* frame) noexcept;
+
 }  // namespace mindtorch::python

@@ -8,6 +8,7 @@
 
 #include "mindtorch/record/state.h"
 #include "python/src/capture/call_monitoring.h"
+#include "python/src/capture/interpreter_frames.h"
 #include "python/src/capture/open_calls.h"
 #include "python/src/capture/raw_type.h"
 
@@ -18,25 +19,31 @@ namespace nb = nanobind;
 
 bool is_profile_function_set = false;  // under the GIL
 
-nb::object code_of(PyFrameObject* frame) { return nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame))); }
-
-void report(std::uint64_t state, PyFrameObject* frame, int what, PyObject* argument) {
-  if (is_first_call(state, PyEval_GetFrame) && what == PyTrace_CALL) return;  // its frame is the innermost of those that began
+void report(OpenCalls& calls, PyFrameObject* frame, int what, PyObject* argument) {
   switch (what) {
-    case PyTrace_CALL: return python_call_begins(state, reinterpret_cast<PyCodeObject*>(code_of(frame).ptr()));
-    case PyTrace_RETURN: return call_ends(state, code_of(frame).ptr());
-    case PyTrace_C_CALL: return c_call_begins(state, argument, is_in_hidden_call() ? 0 : call_names().of_c_function(argument));
+    case PyTrace_CALL: return calls.python_call_begins(code_of(frame));
+    case PyTrace_RETURN: return calls.call_ends(code_of(frame));
+    case PyTrace_C_CALL: return calls.c_call_begins(argument);
     case PyTrace_C_RETURN:
-    case PyTrace_C_EXCEPTION: return call_ends(state, argument);
+    case PyTrace_C_EXCEPTION: return calls.call_ends(argument);
     default: return;
   }
+}
+
+// The frame of a first call is the innermost of those that begin.
+void report_first(std::uint64_t state, PyFrameObject* frame, int what, PyObject* argument) {
+  OpenCalls& calls = OpenCalls::begin_thread(state, PyEval_GetFrame());
+  if (what != PyTrace_CALL) report(calls, frame, what, argument);
 }
 
 int profile_function(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
   const std::uint64_t state = record::current_state();
   if (state == 0) return 0;
   try {
-    report(state, frame, what, argument);
+    if (OpenCalls* const calls = OpenCalls::of_thread(state)) [[likely]]
+      report(*calls, frame, what, argument);
+    else
+      report_first(state, frame, what, argument);
   } catch (const std::bad_alloc&) {
     // The call is not shown.
   }
@@ -87,7 +94,7 @@ PyObject* start_profile_function(PyObject*, PyObject*) {
 
 PyObject* stop(PyObject*, PyObject*) {
   return answer([] {
-    end_open_calls();
+    OpenCalls::end_thread();
     stop_monitoring_calls();
     if (is_profile_function_set) set_profile_on_all_threads(nullptr);
     is_profile_function_set = false;

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "python/src/capture/address_table.h"
+
 namespace mindtorch::python {
 
 // A frame in a captured stack: the number of its code object and where in it the frame was, in bytes of byte code.
@@ -22,14 +24,11 @@ class SeenCode {
   // The number of code that is not shown.
   static constexpr std::uint32_t kHidden = ~std::uint32_t{0};
 
-  // A few nanoseconds; allocates only when the table has to grow.
+  // A few nanoseconds; allocates only for new code.
   std::uint32_t number_of(PyCodeObject* code) noexcept {
-    for (std::size_t at = first_place(code);; at = (at + 1) & mask_) {
-      const Entry& entry = entries_[at];
-      if (entry.code == code) [[likely]]
-        return entry.number;
-      if (entry.code == nullptr) return add(code, at);
-    }
+    if (const std::uint32_t* known = numbers_.find(code)) [[likely]]
+      return *known;
+    return add(code);
   }
 
   // Code from files in this folder (a str that ends in a separator) is hidden from now on.
@@ -41,27 +40,14 @@ class SeenCode {
   void clear() noexcept;
 
  protected:
-  // The number of new code, and its place in the table.
-  virtual std::uint32_t add(PyCodeObject* code, std::size_t at) noexcept;
-  // Notes it at the free place `at`. Throws std::bad_alloc, after noting it, if the table could not grow.
-  void enter(PyCodeObject* code, std::uint32_t number, std::size_t at);
+  // The number of new code; it is hidden if there is no memory for it, until it is met again.
+  virtual std::uint32_t add(PyCodeObject* code) noexcept;
+
+  AddressTable<const PyCodeObject*, std::uint32_t> numbers_;
 
  private:
-  struct Entry {
-    PyCodeObject* code = nullptr;
-    std::uint32_t number = 0;
-  };
-  static constexpr std::size_t kFirstSize = 1024;
-
-  std::size_t first_place(const PyCodeObject* code) const noexcept {
-    return ((reinterpret_cast<std::uintptr_t>(code) >> 4) * 0x9E3779B97F4A7C15u >> 32) & mask_;
-  }
   bool is_hidden(const PyCodeObject* code) const noexcept;
-  void grow();
 
-  std::vector<Entry> entries_ = std::vector<Entry>(kFirstSize);  // open addressing, at most half full
-  std::size_t mask_ = kFirstSize - 1;
-  std::size_t used_ = 0;
   std::vector<PyCodeObject*> codes_;         // by number; owned
   std::vector<PyCodeObject*> hidden_codes_;  // owned
   PyObject* hidden_folder_ = nullptr;
@@ -74,7 +60,7 @@ class BorrowedCode final : public SeenCode {
   explicit BorrowedCode(SeenCode& owner) : owner_(owner) {}
 
  private:
-  std::uint32_t add(PyCodeObject* code, std::size_t at) noexcept override;
+  std::uint32_t add(PyCodeObject* code) noexcept override;
 
   SeenCode& owner_;
 };

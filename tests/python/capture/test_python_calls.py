@@ -170,6 +170,26 @@ def test_methods_of_c_types_are_named_with_their_object(tmp_path):
     assert [name for name in names if name.startswith("<built-in method append of list object at 0x")]
 
 
+def test_thousands_of_functions_keep_their_names(tmp_path):
+    functions = {}
+    exec("".join(f"def made_{i}(): return abs({i})\n" for i in range(2000)), functions)
+    with profile(python_calls=True) as prof:
+        for _ in range(2):
+            for i in range(2000):
+                functions[f"made_{i}"]()
+    made = [event["name"].rpartition(" ")[2] for event in python_events(prof, tmp_path) if ": made_" in event["name"]]
+    assert made == [f"made_{i}" for i in range(2000)] * 2
+
+
+def test_methods_of_many_types_keep_their_names(tmp_path):
+    objects = [type(f"Made{i}", (list,), {})() for i in range(2000)]
+    with profile(python_calls=True) as prof:
+        for made in objects:
+            made.append(1)
+    made = [event["name"] for event in python_events(prof, tmp_path) if event["name"].startswith("<built-in method append of Made")]
+    assert [name.split()[4] for name in made] == [f"Made{i}" for i in range(2000)]
+
+
 def test_generators_that_are_closed_or_thrown_into_end(tmp_path):
     def generates():
         try:

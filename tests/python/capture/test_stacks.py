@@ -122,7 +122,7 @@ def test_every_thread_has_its_own_stack(record):
 
 def test_code_that_is_gone_at_the_end_is_still_named(record):
     with record(with_stack=True) as recorded:
-        for i in range(300):
+        for i in range(1500):
             namespace = {"record_function": record_function}
             source = f"def made_{i}():\n  with record_function('made'):\n    pass\n"
             exec(compile(source, f"<made {i}>", "exec"), namespace)
@@ -130,7 +130,7 @@ def test_code_that_is_gone_at_the_end_is_still_named(record):
             del namespace
         gc.collect()
     tops = [event["stack"][0] for event in recorded.named("made")]
-    assert tops == [f"<made {i}>:2:made_{i}" for i in range(300)]
+    assert tops == [f"<made {i}>:2:made_{i}" for i in range(1500)]
 
 
 def test_code_objects_are_let_go_after_the_recording(record):

@@ -22,4 +22,6 @@ record::StackProvider::Innermost innermost_frame(PyThreadState* thread) noexcept
   return {frame, PyBytes_AS_STRING(frame->f_code->co_code) + frame->f_lasti};
 }
 
+PyCodeObject* code_of(PyFrameObject* frame) noexcept { return frame->f_code; }
+
 }  // namespace mindtorch::python

@@ -25,4 +25,6 @@ record::StackProvider::Innermost innermost_frame(PyThreadState* thread) noexcept
   return {frame, frame->prev_instr};
 }
 
+PyCodeObject* code_of(PyFrameObject* frame) noexcept { return frame->f_frame->f_code; }
+
 }  // namespace mindtorch::python

@@ -1,7 +1,11 @@
-// Frames of CPython 3.13: interpreter frames below the thread state; those of C code run no byte code.
+// Frames of CPython 3.13 and 3.14, if they have a GIL: interpreter frames below the thread state; those of C code run no byte code.
 #include <Python.h>
 #define Py_BUILD_CORE
+#if PY_VERSION_HEX >= 0x030E0000
+#include <internal/pycore_interpframe.h>
+#else
 #include <internal/pycore_frame.h>
+#endif
 #undef Py_BUILD_CORE
 
 #include "python/src/capture/interpreter_frames.h"
@@ -24,5 +28,7 @@ record::StackProvider::Innermost innermost_frame(PyThreadState* thread) noexcept
   if (frame == nullptr) return {};
   return {frame, frame->instr_ptr};
 }
+
+PyCodeObject* code_of(PyFrameObject* frame) noexcept { return _PyFrame_GetCode(frame->f_frame); }
 
 }  // namespace mindtorch::python
