@@ -3,6 +3,7 @@
 # ruff: noqa: E402, F401  (names for users; what is imported last builds on what is imported first)
 
 import importlib as _importlib
+import sys as _sys
 
 from mindtorch_v2 import _C
 from mindtorch_v2._C import (
@@ -23,6 +24,10 @@ from mindtorch_v2._C import (
 )
 
 __version__ = "0.1.0"
+
+# A free-threaded Python enables its GIL for _C, which relies on it, unless it was told not to.
+if not getattr(_sys, "_is_gil_enabled", lambda: True)():
+    raise ImportError("mindtorch_v2 needs the GIL, which PYTHON_GIL=0 or -X gil=0 keeps disabled: run Python without it")
 
 # Every op of the dispatcher is a function here, and every element type; what follows may refine them.
 globals().update(_C.ops)

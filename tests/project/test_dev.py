@@ -30,7 +30,7 @@ class Machine:
         (self.folder / "installed").write_text("".join(package + "\n" for package in packages))
 
     def run(self, command):
-        environment = {"PATH": str(self.bin), "SETUP": str(self.root / "tools" / "dev" / "setup.sh")}
+        environment = {"PATH": str(self.bin), "HOME": str(self.folder / "home"), "SETUP": str(self.root / "tools" / "dev" / "setup.sh")}
         return subprocess.run(
             [self.bin / "bash", "-c", PRELUDE + command], cwd=self.folder, env=environment, capture_output=True, text=True, check=False
         )
@@ -156,3 +156,26 @@ def test_a_wrong_argument_is_refused_before_any_work(project_root, arguments):
     result = dev(project_root, *arguments)
     assert result.returncode == 1
     assert arguments[-1] in result.stderr
+
+
+def wheel_pythons(machine):
+    """The programs that ./dev wheel --python all builds for."""
+    listed = machine.run('source "${SETUP%/*}/wheel.sh"; all_pythons')
+    assert listed.returncode == 0, listed.stderr
+    return listed.stdout.splitlines()
+
+
+def test_wheels_for_all_pythons_are_for_each_supported_one_of_the_path_and_of_pyenv(machine):
+    for version in ("3.9", "3.12", "3.14t"):
+        machine.give(f"python{version}", f"echo {version}")
+    pyenv = machine.folder / "home" / ".pyenv" / "versions"
+    machine.give("python3.13", "echo 3.13", pyenv / "3.13.0" / "bin")
+    machine.give("python3.12", "echo 3.12", pyenv / "3.12.1" / "bin")
+    expected = [machine.bin / "python3.12", pyenv / "3.13.0" / "bin" / "python3.13", machine.bin / "python3.14t"]
+    assert wheel_pythons(machine) == [str(path) for path in expected]
+
+
+def test_a_shim_that_runs_nothing_is_no_python(machine):
+    machine.give("python3.11", "exit 127")
+    machine.give("python3.12", "echo 3.11")
+    assert wheel_pythons(machine) == []

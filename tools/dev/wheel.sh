@@ -8,6 +8,26 @@ WHEEL_FOLDER=build/wheel
 READY_BRIDGES=$PWD/build/ready_bridges
 TORCH_RELEASES=build/torch_releases
 
+# The Pythons that a wheel can be made for; "t" has no GIL of its own.
+SUPPORTED_PYTHONS=(3.10 3.11 3.12 3.13 3.14 3.14t)
+
+# is_python PROGRAM VERSION: it runs (a shim of pyenv may not), and is that version.
+is_python() {
+  [[ $("$1" -c 'import sys; print("{}.{}".format(*sys.version_info) + sys.abiflags)' 2>/dev/null) == "$2" ]]
+}
+
+# all_pythons: one program for each supported version that is on the PATH or that pyenv has installed.
+all_pythons() {
+  local version program
+  for version in "${SUPPORTED_PYTHONS[@]}"; do
+    while read -r program; do
+      if ! is_python "$program" "$version"; then continue; fi
+      echo "$program"
+      break
+    done < <(type -ap "python$version" || true; compgen -G "${PYENV_ROOT:-$HOME/.pyenv}/versions/*/bin/python$version" || true)
+  done
+}
+
 # build_bridges [RELEASES]: all releases, or those that are listed (2.8.0,2.13.0), or none.
 build_bridges() {
   rm -rf "$READY_BRIDGES"
@@ -18,16 +38,20 @@ build_bridges() {
   PYTHONPATH=build/dev/python .venv/bin/python tools/ready_bridges.py --into "$READY_BRIDGES" --kept "$TORCH_RELEASES" ${1:+--releases "$1"}
 }
 
-# build_distributions [PYTHON...]: the wheel is built from the source distribution, so that one that lacks a file is noticed.
+# build_distributions PYTHON...: the wheels are built from the source distribution, so that one that lacks a file is noticed. All are built in
+# one tree, where only the Python module is compiled again for the next Python.
 build_distributions() {
-  local python setting=cmake.define.MINDTORCH_READY_BRIDGES=$READY_BRIDGES
+  local python settings
   rm -rf "$WHEEL_FOLDER"
-  mkdir -p "$WHEEL_FOLDER/as_built"
+  mkdir -p "$WHEEL_FOLDER/as_built" "$WHEEL_FOLDER/source"
   export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
   .venv/bin/python -m build --sdist --outdir "$WHEEL_FOLDER" .
+  tar -xf "$WHEEL_FOLDER"/*.tar.gz -C "$WHEEL_FOLDER/source" --strip-components 1
+  settings=(--config-settings "cmake.define.MINDTORCH_READY_BRIDGES=$READY_BRIDGES" --config-settings "build-dir=$PWD/$WHEEL_FOLDER/tree")
   for python in "$@"; do
-    "$python" -m pip wheel --no-deps --wheel-dir "$WHEEL_FOLDER/as_built" --config-settings "$setting" "$WHEEL_FOLDER"/*.tar.gz
+    "$python" -m pip wheel --no-deps --wheel-dir "$WHEEL_FOLDER/as_built" "${settings[@]}" "$WHEEL_FOLDER/source"
   done
+  rm -r "$WHEEL_FOLDER/source" "$WHEEL_FOLDER/tree"
 }
 
 # Takes the libraries of this machine that they need into the wheels. PyTorch's own are there when a bridge is loaded.
@@ -43,7 +67,7 @@ repair_wheels() {
 # try_wheel PYTHON: an environment that holds the wheel and what it asks for, and a folder from which the sources cannot be seen.
 try_wheel() {
   local bridges tag
-  tag=$("$1" -c 'import sys; print("cp{}{}".format(*sys.version_info))')
+  tag=$("$1" -c 'import sys; version = "cp{}{}".format(*sys.version_info); print(f"{version}-{version}{sys.abiflags}")')
   bridges=$(find "$READY_BRIDGES" -name torch.json | wc -l)
   rm -rf "$WHEEL_FOLDER/empty"
   "$1" -m venv "$WHEEL_FOLDER/empty"
@@ -65,6 +89,8 @@ run_wheel() {
   need_python
   need_python wheel
   if [[ ${#pythons[@]} == 0 ]]; then pythons=("$PWD/.venv/bin/python"); fi
+  if [[ ${pythons[*]} == all ]]; then mapfile -t pythons < <(all_pythons); fi
+  [[ ${#pythons[@]} -gt 0 ]] || fail "wheel: none of Python ${SUPPORTED_PYTHONS[*]} is installed"
   build_bridges "$releases"
   say "Building the source distribution and the wheel"
   build_distributions "${pythons[@]}"

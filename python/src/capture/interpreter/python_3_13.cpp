@@ -1,10 +1,9 @@
 // Frames of CPython 3.13 and 3.14, if they have a GIL: interpreter frames below the thread state; those of C code run no byte code.
 #include <Python.h>
 #define Py_BUILD_CORE
+#include <internal/pycore_frame.h>
 #if PY_VERSION_HEX >= 0x030E0000
 #include <internal/pycore_interpframe.h>
-#else
-#include <internal/pycore_frame.h>
 #endif
 #undef Py_BUILD_CORE
 

@@ -1,4 +1,5 @@
-// Frames of versions of CPython whose layout is not known here, through the public functions: right, but each frame becomes an object.
+// Frames of other builds of CPython, through the public functions: right, but each frame becomes an object. They are later versions, whose
+// layout is not known here, and free-threaded builds, where another thread may replace the byte code that a frame points into.
 #include <Python.h>
 
 #include "python/src/capture/interpreter_frames.h"
@@ -25,5 +26,11 @@ std::size_t write_frames(PyThreadState* thread, SeenCode& seen, std::uint64_t* w
 }
 
 record::StackProvider::Innermost innermost_frame(PyThreadState*) noexcept { return {}; }
+
+PyCodeObject* code_of(PyFrameObject* frame) noexcept {
+  PyCodeObject* const code = PyFrame_GetCode(frame);
+  Py_DECREF(code);
+  return code;
+}
 
 }  // namespace mindtorch::python
