@@ -19,10 +19,22 @@ namespace {
 
 std::int64_t current_tid() { return static_cast<std::int64_t>(::syscall(SYS_gettid)); }
 
+// The system keeps 15 bytes of a name. Who cuts a longer one to that (Python from 3.14 on) may cut the last character, in UTF-8, too.
+std::string without_cut_character(std::string name) {
+  const auto from_end = [&](std::size_t bytes) { return static_cast<unsigned char>(name[name.size() - bytes]); };
+  std::size_t length = 1;  // of the last character
+  while (length <= name.size() && (from_end(length) & 0xC0u) == 0x80u) ++length;
+  if (length > name.size()) return name;
+  const unsigned char first = from_end(length);
+  const std::size_t needed = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 1;
+  if (length < needed) name.resize(name.size() - length);
+  return name;
+}
+
 std::string current_thread_name() {
   char name[32] = "";
   ::pthread_getname_np(::pthread_self(), name, sizeof(name));
-  return name;
+  return without_cut_character(name);
 }
 
 // A thread often gets its name after it has started, and the name is lost when the thread ends. Therefore the kernel is asked again at the
@@ -30,7 +42,7 @@ std::string current_thread_name() {
 std::string thread_name_now(const ThreadIdentity& thread) {
   std::ifstream file(fmt::format("/proc/self/task/{}/comm", thread.tid));
   std::string name;
-  return std::getline(file, name) && !name.empty() ? name : thread.name;
+  return std::getline(file, name) && !name.empty() ? without_cut_character(name) : thread.name;
 }
 
 }  // namespace

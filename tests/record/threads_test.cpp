@@ -113,6 +113,18 @@ TEST_F(ThreadsTest, AThreadKeepsItsNumberAndNameFromSessionToSession) {
   EXPECT_EQ(second.number, first.number);
 }
 
+TEST_F(ThreadsTest, ANameThatWasCutInsideACharacterIsShownWithoutIt) {
+  const auto shown = [&](const char* name) {
+    ::pthread_setname_np(::pthread_self(), name);
+    auto session = started();
+    scope("main");
+    return stopped(*session).tracks.at(0).name;
+  };
+  EXPECT_EQ(shown("a cut euro: \xE2\x82"), "a cut euro: ");
+  EXPECT_EQ(shown("whole: \xE2\x82\xAC\xC3\xA9"), "whole: \xE2\x82\xAC\xC3\xA9");
+  EXPECT_EQ(shown("\x82\x82"), "\x82\x82") << "what is no UTF-8 stays";
+}
+
 struct RecordsAtExit {
   bool armed = false;
   ~RecordsAtExit() {

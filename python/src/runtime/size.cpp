@@ -9,11 +9,20 @@ namespace {
 
 PyTypeObject* the_type = nullptr;
 
+// A Size whose entries are not yet set, or null and an error.
+PyObject* make_size(Py_ssize_t length) {
+  PyObject* const self = the_type->tp_alloc(the_type, length);
+#if PY_VERSION_HEX >= 0x030E0000
+  if (self != nullptr) reinterpret_cast<PyTupleObject*>(self)->ob_hash = -1;  // tuples keep their hash; it is not known yet
+#endif
+  return self;
+}
+
 // Takes a tuple and gives the same as a Size.
 PyObject* as_size(PyObject* tuple) {
   if (tuple == nullptr || !PyTuple_CheckExact(tuple)) return tuple;
   const Py_ssize_t length = PyTuple_GET_SIZE(tuple);
-  PyObject* self = the_type->tp_alloc(the_type, length);
+  PyObject* self = make_size(length);
   if (self != nullptr)
     for (Py_ssize_t i = 0; i < length; ++i) PyTuple_SET_ITEM(self, i, Py_NewRef(PyTuple_GET_ITEM(tuple, i)));
   Py_DECREF(tuple);
@@ -55,7 +64,7 @@ void bind_size(nb::module_& module) {
 }
 
 PyObject* wrap_size(IntArrayRef sizes) {
-  PyObject* self = the_type->tp_alloc(the_type, static_cast<Py_ssize_t>(sizes.size()));
+  PyObject* self = make_size(static_cast<Py_ssize_t>(sizes.size()));
   if (self == nullptr) return nullptr;
   for (std::size_t i = 0; i < sizes.size(); ++i) PyTuple_SET_ITEM(self, static_cast<Py_ssize_t>(i), PyLong_FromLongLong(sizes[i]));
   return self;
