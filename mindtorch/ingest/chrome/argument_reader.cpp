@@ -122,26 +122,16 @@ void set_address(std::string_view token, std::uint64_t& into) { std::from_chars(
 
 }  // namespace
 
-error_code ArgumentReader::read(JsonTokens& tokens, ParsedArguments& out) {
-  return tokens.for_each_member([&](std::string_view key) { return read_argument(key, tokens, out); });
+error_code ArgumentReader::read(JsonTokens& tokens, WantedLists wanted, ParsedArguments& out) {
+  return tokens.for_each_member([&](std::string_view key, std::string_view token) { return read_token(key, token, tokens, wanted, out); },
+                                [&](std::string_view key) { return read_nested(key, tokens, wanted, out); });
 }
 
-error_code ArgumentReader::read_argument(std::string_view raw_key, JsonTokens& tokens, ParsedArguments& out) {
-  const InputSink inputs{out.inputs, out.memory};
-  const Key key = find_key(raw_key);
-  switch (key) {
-    case Key::kAttribute: return read_attribute(raw_key, tokens, out);
-    case Key::kDims: return read_extents(tokens, inputs, &trace::Input::sizes);
-    case Key::kStrides: return read_extents(tokens, inputs, &trace::Input::strides);
-    case Key::kTypes: return read_texts(tokens, inputs, &ParsedInput::type);
-    case Key::kConcrete: return read_texts(tokens, inputs, &ParsedInput::concrete);
+error_code ArgumentReader::read_token(std::string_view raw_key, std::string_view token, JsonTokens& tokens, WantedLists wanted, ParsedArguments& out) {
+  switch (find_key(raw_key)) {
+    case Key::kAttribute: return read_attribute(raw_key, token, tokens, out);
     case Key::kStack:
-    case Key::kCallStack: return read_stack(tokens, out);
-    default: break;
-  }
-  std::string_view token;
-  if (const error_code error = tokens.take_token(token)) return error;
-  switch (key) {
+    case Key::kCallStack: return wanted.stacks && is_string(token) ? read_joined_stack(token, tokens, out) : simdjson::SUCCESS;
     case Key::kAddress: set_address(token, out.address); break;
     case Key::kKind: out.kind = inside_quotes(token); break;
     case Key::kAsync: out.is_async = token == "true"; break;
@@ -163,22 +153,38 @@ error_code ArgumentReader::read_argument(std::string_view raw_key, JsonTokens& t
   return simdjson::SUCCESS;
 }
 
-// Ours is a list of "file:line:function", torch's one text of "file(line): function" joined by ";". Both start with the innermost frame.
-error_code ArgumentReader::read_stack(JsonTokens& tokens, ParsedArguments& out) {
-  const auto add = [&](std::string_view frame) {
-    out.memory.take_for<trace::Frame>(1);
-    out.stack.push_back(frame_of(frame));
-  };
-  if (tokens.first() != '[') {
-    std::string_view joined;
-    if (const error_code error = tokens.take_text(joined)) return error;
-    while (!joined.empty()) {
-      const std::size_t end = std::min(joined.find(';'), joined.size());
-      add(joined.substr(0, end));
-      joined.remove_prefix(std::min(joined.size(), end + 1));
-    }
-    return simdjson::SUCCESS;
+error_code ArgumentReader::read_nested(std::string_view raw_key, JsonTokens& tokens, WantedLists wanted, ParsedArguments& out) {
+  const InputSink inputs{out.inputs, out.memory};
+  switch (find_key(raw_key)) {
+    case Key::kDims: return wanted.inputs ? read_extents(tokens, inputs, &trace::Input::sizes) : tokens.skip();
+    case Key::kStrides: return wanted.inputs ? read_extents(tokens, inputs, &trace::Input::strides) : tokens.skip();
+    case Key::kTypes: return wanted.inputs ? read_texts(tokens, inputs, &ParsedInput::type) : tokens.skip();
+    case Key::kConcrete: return wanted.inputs ? read_texts(tokens, inputs, &ParsedInput::concrete) : tokens.skip();
+    case Key::kStack:
+    case Key::kCallStack: return wanted.stacks ? read_stack(tokens, out) : tokens.skip();
+    case Key::kAttribute: break;
+    default: return tokens.skip();
   }
+  std::string_view json;
+  if (const error_code error = tokens.take_json(json)) return error;
+  return read_attribute(raw_key, json, tokens, out);
+}
+
+// torch writes a stack as one text of "file(line): function" joined by ";", the innermost frame first.
+error_code ArgumentReader::read_joined_stack(std::string_view token, JsonTokens& tokens, ParsedArguments& out) {
+  std::string_view joined;
+  if (const error_code error = tokens.unescape(inside_quotes(token), joined)) return error;
+  while (!joined.empty()) {
+    const std::size_t end = std::min(joined.find(';'), joined.size());
+    add_frame(joined.substr(0, end), out);
+    joined.remove_prefix(std::min(joined.size(), end + 1));
+  }
+  return simdjson::SUCCESS;
+}
+
+// Ours is a list of "file:line:function", the innermost frame first.
+error_code ArgumentReader::read_stack(JsonTokens& tokens, ParsedArguments& out) {
+  if (tokens.first() != '[') return tokens.skip();
   return tokens.for_each_item([&](std::size_t) {
     const bool is_text = tokens.first() == '"';
     std::string_view text;
@@ -186,9 +192,14 @@ error_code ArgumentReader::read_stack(JsonTokens& tokens, ParsedArguments& out) 
     if (text.starts_with(trace::chrome_format::kStackReference))
       set_integer(text.substr(trace::chrome_format::kStackReference.size()), out.same_stack);
     else if (is_text)
-      add(text);
+      add_frame(text, out);
     return simdjson::SUCCESS;
   });
+}
+
+void ArgumentReader::add_frame(std::string_view text, ParsedArguments& out) {
+  out.memory.take_for<trace::Frame>(1);
+  out.stack.push_back(frame_of(text));
 }
 
 trace::Frame ArgumentReader::frame_of(std::string_view text) {
@@ -201,10 +212,10 @@ trace::Frame ArgumentReader::frame_of(std::string_view text) {
   return at->second;
 }
 
-error_code ArgumentReader::read_attribute(std::string_view key, JsonTokens& tokens, ParsedArguments& out) {
+error_code ArgumentReader::read_attribute(std::string_view key, std::string_view token, JsonTokens& tokens, ParsedArguments& out) {
   error_code error = simdjson::SUCCESS;
-  const auto intern = [&](std::string_view token, std::string_view inside) {
-    return cache_.find(names_, token, [&] {
+  const auto intern = [&](std::string_view raw, std::string_view inside) {
+    return cache_.find(names_, raw, [&] {
       std::string_view text;
       error = tokens.unescape(inside, text);
       return text;
@@ -213,8 +224,6 @@ error_code ArgumentReader::read_attribute(std::string_view key, JsonTokens& toke
   Attribute attribute;
   attribute.key = intern(key, key);
   if (error != simdjson::SUCCESS) return error;
-  std::string_view token;
-  if (error = tokens.take_json(token); error != simdjson::SUCCESS) return error;
   if (is_string(token)) {
     attribute.type = Attribute::Type::kText;
     attribute.bits = intern(token, inside_quotes(token));

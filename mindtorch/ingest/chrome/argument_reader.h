@@ -49,13 +49,19 @@ struct ParsedArguments : ArgumentValues {
   }
 };
 
+// Lists that can be long. Those that are not wanted are stepped over.
+struct WantedLists {
+  bool inputs = true;
+  bool stacks = true;
+};
+
 class ArgumentReader {
  public:
   // Texts are interned into `names`.
   ArgumentReader(std::vector<std::string>& names, NameCache& cache) : names_(names), cache_(cache) {}
 
   // Reads the object at hand. Throws trace::BudgetExceeded if the arguments take more than out.memory.
-  simdjson::error_code read(JsonTokens& tokens, ParsedArguments& out);
+  simdjson::error_code read(JsonTokens& tokens, WantedLists wanted, ParsedArguments& out);
   // Bytes that what is remembered between events takes, at most.
   std::uint64_t memory() const { return frames_.size() * kFrameEntry + 2 * frame_bytes_; }
 
@@ -65,9 +71,13 @@ class ArgumentReader {
  private:
   static constexpr std::uint64_t kFrameEntry = 128;
 
-  simdjson::error_code read_argument(std::string_view key, JsonTokens& tokens, ParsedArguments& out);
+  // Keys are what lies between their quotes. A token or a JSON text is the value; without one, the value is at hand.
+  simdjson::error_code read_token(std::string_view key, std::string_view token, JsonTokens& tokens, WantedLists wanted, ParsedArguments& out);
+  simdjson::error_code read_nested(std::string_view key, JsonTokens& tokens, WantedLists wanted, ParsedArguments& out);
+  simdjson::error_code read_joined_stack(std::string_view token, JsonTokens& tokens, ParsedArguments& out);
   simdjson::error_code read_stack(JsonTokens& tokens, ParsedArguments& out);
-  simdjson::error_code read_attribute(std::string_view key, JsonTokens& tokens, ParsedArguments& out);
+  simdjson::error_code read_attribute(std::string_view key, std::string_view json, JsonTokens& tokens, ParsedArguments& out);
+  void add_frame(std::string_view text, ParsedArguments& out);
   trace::Frame frame_of(std::string_view text);
 
   std::vector<std::string>& names_;

@@ -69,7 +69,7 @@ void require_events(const TracePart& part, const std::string& path) {
 }
 
 ChromeReadResult read_json(std::string_view text, const std::string& path, const ReadOptions& options, trace::MemoryBudget& budget) {
-  TracePart part = chrome::read_text(text, {options.check_flows, budget.left(), options.threads});
+  TracePart part = chrome::read_text(text, {options.check_flows, options.times_only, budget.left(), options.threads});
   require_events(part, path);
   ChromeReadResult result;
   result.elements = part.elements;

@@ -14,6 +14,9 @@
 
 namespace mindtorch::ingest::chrome {
 
+// Whether a value that starts with `c` is a single token.
+inline bool starts_plain_value(char c) { return c != '{' && c != '[' && c != '}' && c != ']' && c != ':' && c != ','; }
+
 // A value is checked as far as it is looked at: brackets and commas have their places, and a number or a word may be anything.
 class JsonTokens {
  public:
@@ -32,7 +35,7 @@ class JsonTokens {
   bool is_at_end() const { return at_ >= count_; }
   char last_of_all() const { return count_ == 0 ? '\0' : text_[starts_[count_ - 1]]; }
   // The token at hand; of a list or an object only the bracket.
-  std::string_view token() const { return trimmed({text_ + starts_[at_], starts_[at_ + 1] - starts_[at_]}); }
+  std::string_view token() const { return between(starts_[at_], starts_[at_ + 1]); }
 
   // Steps over the token at hand if it starts with `c`.
   bool take(char c) {
@@ -71,6 +74,9 @@ class JsonTokens {
   // Calls read(key) for each member of the object at hand; read() steps over the value. The key is what lies between its quotes.
   template <class Read>
   Error for_each_member(Read&& read);
+  // The same, with read_token(key, token) for each member whose value is a single token: neither a list nor an object.
+  template <class ReadToken, class Read>
+  Error for_each_member(ReadToken&& read_token, Read&& read);
   // The same from behind a member on.
   template <class Read>
   Error for_each_further_member(Read&& read);
@@ -81,7 +87,10 @@ class JsonTokens {
  private:
   template <class Read>
   Error read_member(Read& read);
+  template <class ReadToken>
+  Error read_plain_members(ReadToken& read_token, char& after);
   Error skip_container();
+  std::string_view between(std::uint32_t begin, std::uint32_t end) const { return trimmed({text_ + begin, end - begin}); }
 
   std::unique_ptr<simdjson::internal::dom_parser_implementation> parser_;
   std::size_t capacity_ = 0;
@@ -98,6 +107,39 @@ JsonTokens::Error JsonTokens::for_each_member(Read&& read) {
   if (take('}')) return simdjson::SUCCESS;
   if (const Error error = read_member(read)) return error;
   return for_each_further_member(read);
+}
+
+template <class ReadToken, class Read>
+JsonTokens::Error JsonTokens::for_each_member(ReadToken&& read_token, Read&& read) {
+  if (!take('{')) return simdjson::TAPE_ERROR;
+  if (take('}')) return simdjson::SUCCESS;
+  do {
+    char after = '\0';
+    if (const Error error = read_plain_members(read_token, after)) return error;
+    if (after == '}') return simdjson::SUCCESS;
+    if (const Error error = read_member(read)) return error;
+  } while (take(','));
+  return take('}') ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
+}
+
+// Steps over members of four tokens: key, colon, value, and what follows, which is a comma or the end of the object. `after` is what follows
+// the last one. Most members are such. The place among the tokens is kept in a register for all of them, which is twice as fast as a
+// step for each token.
+template <class ReadToken>
+JsonTokens::Error JsonTokens::read_plain_members(ReadToken& read_token, char& after) {
+  std::size_t at = at_;
+  Error error = simdjson::SUCCESS;
+  do {
+    const std::uint32_t* const token = starts_ + at;
+    if (at + 3 >= count_ || text_[token[0]] != '"' || text_[token[1]] != ':' || !starts_plain_value(text_[token[2]])) break;
+    const char next = text_[token[3]];
+    if (next != ',' && next != '}') break;
+    after = next;
+    at += 4;
+    error = read_token(inside_quotes(between(token[0], token[1])), between(token[2], token[3]));
+  } while (after == ',' && error == simdjson::SUCCESS);
+  at_ = at;
+  return error;
 }
 
 template <class Read>

@@ -20,7 +20,7 @@ constexpr std::uint64_t kElementsBetweenChecks = 256;
 
 class PartReader::State {
  public:
-  explicit State(const TextLimits& limits) : builder_(limits.keep_flows), max_memory_(limits.max_memory) {
+  explicit State(const TextLimits& limits) : builder_(limits.keep_flows), times_only_(limits.times_only), max_memory_(limits.max_memory) {
     // What one event may take while it is parsed.
     element_.arguments.memory = trace::MemoryBudget(limits.max_memory / 4);
   }
@@ -94,7 +94,9 @@ class PartReader::State {
     }
     element_.clear();
     tokens_.drop_texts();
-    if (const error_code error = tokens_.for_each_member([&](std::string_view key) { return read_field(key); })) return error;
+    const error_code error = tokens_.for_each_member([&](std::string_view key, std::string_view token) { return read_field(key, token); },
+                                                     [&](std::string_view key) { return read_arguments(key); });
+    if (error != simdjson::SUCCESS) return error;
     builder_.add(element_);
     return simdjson::SUCCESS;
   }
@@ -103,12 +105,15 @@ class PartReader::State {
     if (builder_.memory() + kElementParserBytes * piece_size_ > max_memory_) throw trace::BudgetExceeded();
   }
 
-  error_code read_field(std::string_view key) {
-    std::string_view* const into = field_of(key);
-    if (into != nullptr) return tokens_.take_token(*into);
-    if (is_text(key, "name")) return read_name();
-    if (is_text(key, "args") && tokens_.first() == '{') return builder_.arguments().read(tokens_, element_.arguments);
-    return tokens_.skip();
+  error_code read_field(std::string_view key, std::string_view token) {
+    if (std::string_view* const into = field_of(key)) *into = token;
+    return is_text(key, "name") ? read_name(token) : simdjson::SUCCESS;
+  }
+
+  error_code read_arguments(std::string_view key) {
+    if (!is_text(key, "args") || tokens_.first() != '{') return tokens_.skip();
+    const WantedLists wanted{.inputs = !times_only_ || !is_text(element_.category, "\"cpu_op\""), .stacks = !times_only_};
+    return builder_.arguments().read(tokens_, wanted, element_.arguments);
   }
 
   // Where the token of a field goes; nullptr if it is none of those.
@@ -126,9 +131,7 @@ class PartReader::State {
     return nullptr;
   }
 
-  error_code read_name() {
-    std::string_view token;
-    if (const error_code error = tokens_.take_token(token)) return error;
+  error_code read_name(std::string_view token) {
     error_code error = simdjson::SUCCESS;
     element_.name = builder_.names().find(part().recording.names, token, [&] {
       std::string_view text = token;
@@ -144,6 +147,7 @@ class PartReader::State {
   std::size_t piece_size_ = 0;  // of the largest piece
   bool ends_inside_ = false;    // whether the text of the piece at hand ends between events
   bool ended_inside_ = false;   // whether that end has been reached
+  bool times_only_;
   std::uint64_t max_memory_;
 };
 

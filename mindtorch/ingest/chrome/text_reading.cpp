@@ -132,7 +132,8 @@ TracePart read_text(std::string_view text, const TextLimits& limits) {
   if (TracePart part = read_share({&whole, 1}, text, limits); part.damage.empty()) return part;
   const std::uint64_t copies = 2 * text.size();
   if (copies > limits.max_memory) throw_at(text.data(), text, "a repaired copy of a damaged text");
-  const TextLimits rest{limits.keep_flows, limits.max_memory - copies, limits.threads};
+  TextLimits rest = limits;
+  rest.max_memory -= copies;
   const std::string valid = repaired(text);
   const TextPiece whole_valid{"", valid, ""};
   if (TracePart part = read_share({&whole_valid, 1}, valid, rest); part.damage.empty()) return part;

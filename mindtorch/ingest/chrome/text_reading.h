@@ -10,6 +10,7 @@ namespace mindtorch::ingest::chrome {
 
 struct TextLimits {
   bool keep_flows = false;       // also collect the ends of arrows
+  bool times_only = false;       // step over stacks and the inputs of ops
   std::uint64_t max_memory = 0;  // bytes that the part and its making may take
   unsigned threads = 0;          // most that parse side by side; 0: one per processor, at most eight
 };
