@@ -153,7 +153,9 @@ void SpillFile::write_records(const std::string& source, const DeviceBatch& batc
   rows.tracks = tracks_;
   std::vector<trace::TrackId> track_of_event;
   TickMapping ticks;  // ns = ticks
-  add_device_records(batch, ticks, 0, ids_, rows, track_of_event, matching_[source]);
+  LaunchMatching& matching = matching_[source];
+  add_device_records(batch, ticks, 0, ids_, rows, track_of_event, matching);
+  matching.forget_settled();
   trace::order_events(rows, track_of_event);
   trace::order_side_rows(rows);
   write_clock();

@@ -45,6 +45,17 @@ std::vector<ClockSampler::Samples> ClockSampler::so_far() {
   return samples_;
 }
 
+void ClockSampler::thin(std::size_t most) {
+  std::lock_guard lock(mutex_);
+  for (Samples& samples : samples_) {
+    if (samples.size() <= most) continue;
+    Samples kept;
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      if (i % 2 == 0 || 2 * i >= samples.size()) kept.push_back(samples[i]);
+    samples = std::move(kept);
+  }
+}
+
 std::vector<ClockSampler::Samples> ClockSampler::stop() {
   if (!thread_.joinable()) return {};
   {

@@ -60,6 +60,27 @@ TEST(ClockSampler, GoesOnSamplingWhileItRuns) {
   EXPECT_GT(sampler.stop()[0].size(), 5u);
 }
 
+TEST(ClockSampler, ThinsOldSamplesAndKeepsNewOnesOfARecordingThatNeverEnds) {
+  record::FakeClock clock;
+  std::uint64_t reads = 0;
+  ClockSampler sampler(kNever);
+  sampler.start(clock, {[&](std::uint64_t* ticks) {
+                  *ticks = ++reads;
+                  return true;
+                }});
+  const std::uint64_t first = sampler.so_far()[0].front().device_ticks;
+  for (int i = 0; i < 10'000; ++i) {
+    sampler.sample_now();
+    sampler.thin(100);
+    ASSERT_LE(sampler.so_far()[0].size(), 100u);
+  }
+  const auto samples = sampler.stop()[0];
+  EXPECT_EQ(samples.front().device_ticks, first) << "the first sample spans the recording";
+  const std::uint64_t step = samples.back().device_ticks - samples[samples.size() - 2].device_ticks;
+  for (std::size_t i = samples.size() - 30; i < samples.size(); ++i)
+    EXPECT_EQ(samples[i].device_ticks - samples[i - 1].device_ticks, step) << "new samples are all there";
+}
+
 TEST(ClockSampler, LeavesOutAClockThatCannotBeRead) {
   record::FakeClock clock;
   ClockSampler sampler(kNever);
