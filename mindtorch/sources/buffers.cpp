@@ -53,11 +53,11 @@ std::uint8_t* BufferPool::take(bool may_refuse) noexcept {
   return bytes;
 }
 
-void BufferPool::complete(std::uint8_t* bytes, std::size_t valid) noexcept {
+void BufferPool::complete(std::uint8_t* bytes, std::size_t valid, std::uint32_t layout) noexcept {
   if (bytes == nullptr) return;
   {
     std::lock_guard lock(mutex_);
-    filled_.push_back({bytes, std::min(valid, buffer_bytes_)});
+    filled_.push_back({bytes, std::min(valid, buffer_bytes_), layout});
     --taken_;
   }
   came_.notify_all();

@@ -17,6 +17,7 @@ class BufferPool {
   struct Filled {
     std::uint8_t* bytes = nullptr;
     std::size_t valid = 0;
+    std::uint32_t layout = 0;  // the number that complete() was given
   };
 
   BufferPool(std::size_t buffer_bytes, std::size_t most) : buffer_bytes_(buffer_bytes), most_(most) {}
@@ -29,7 +30,8 @@ class BufferPool {
   void warm(std::size_t count);
   // Returns a zeroed buffer, or null if all buffers are in use and `may_refuse` is true, or if memory is exhausted.
   std::uint8_t* take(bool may_refuse) noexcept;
-  void complete(std::uint8_t* bytes, std::size_t valid) noexcept;
+  // `layout` says how the records in the buffer are to be read, if a source knows several ways.
+  void complete(std::uint8_t* bytes, std::size_t valid, std::uint32_t layout = 0) noexcept;
   // Returns the completed buffers in order. Waits up to `patience` for one, or for wake().
   std::vector<Filled> wait_filled(std::chrono::milliseconds patience);
   void wake();

@@ -15,6 +15,7 @@ constexpr std::size_t kRemoveStep = std::size_t{1} << 16;
 
 void OldRecordRemover::remove_from(RecordStore& store, const record::SourceOptions& options, std::optional<std::uint64_t> now) {
   const std::uint64_t wanted = options.window_start();
+  if (options.write_records) return;  // spill: nothing is too old
   if (now) moments_.emplace_back(options.clock.ticks(), *now);
   if (wanted == 0 || store.size() < size_when_removed_ + kRemoveStep) return;
   auto last = moments_.begin();
@@ -58,7 +59,7 @@ void DecodeThread::decode_filled() {
 
 void DecodeThread::decode(const std::vector<BufferPool::Filled>& buffers) {
   for (const BufferPool::Filled& buffer : buffers) {
-    steps_.decode(buffer.bytes, buffer.valid);
+    steps_.decode(buffer);
     pool_.recycle(buffer);
   }
 }

@@ -32,7 +32,7 @@ class OldRecordRemover {
 class DecodeThread {
  public:
   struct Steps {
-    std::function<void(std::uint8_t* buffer, std::size_t valid)> decode;
+    std::function<void(const BufferPool::Filled& buffer)> decode;
     std::function<void()> after_decoding;  // each time that buffers may have been decoded
     std::function<void()> flush;           // asks the library for half-filled buffers
     std::function<void()> drain;           // the last step, before stop() returns

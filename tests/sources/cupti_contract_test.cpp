@@ -10,6 +10,7 @@ namespace {
 
 struct Behaviour {
   CuptiDoubleFaults faults;
+  CuptiDoubleLayouts layouts;
   std::uint32_t version = 130001;
   std::int64_t clock_offset_ns = 0;
   double clock_drift_ppm = 0;
@@ -22,6 +23,7 @@ class CuptiDevice : public WatchedDevice {
     cupti_double_reset();
     cupti_double_set_version(behaviour.version);
     cupti_double_set_faults(&behaviour.faults);
+    cupti_double_set_layouts(&behaviour.layouts);
     cupti_double_set_clock(behaviour.clock_offset_ns, behaviour.clock_drift_ppm);
   }
   ~CuptiDevice() override { EXPECT_STREQ(cupti_double_violations(), ""); }
@@ -51,7 +53,11 @@ ContractCase on(std::string name, Behaviour behaviour) {
 INSTANTIATE_TEST_SUITE_P(Cupti, SourceContract,
                          testing::Values(on("AsShipped", {}), on("OlderLibrary", {.version = 26}),
                                          on("ClockAhead", {.clock_offset_ns = 3'600'000'000'000}),
-                                         on("DriftingClock", {.clock_drift_ppm = 200}), on("Shuffled", {.faults = {.shuffle_seed = 7}})),
+                                         on("DriftingClock", {.clock_drift_ppm = 200}), on("Shuffled", {.faults = {.shuffle_seed = 7}}),
+                                         on("UserDefined", {.version = 130401}), on("UserDefinedWithoutApiOptions", {.version = 130300}),
+                                         on("ChangingLayouts", {.faults = {.shuffle_seed = 3},
+                                                                .layouts = {.seed = 5, .change_every = 1, .correlation_base = 0},
+                                                                .version = 130401})),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace

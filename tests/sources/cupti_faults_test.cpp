@@ -1,4 +1,6 @@
 // The CUPTI source when the library misbehaves: what is missing is told, and the recording of the host is whole.
+#include <memory>
+
 #include "tests/sources/cupti_fixture.h"
 #include "tests/support/rounds.h"
 
@@ -12,7 +14,7 @@ using trace::EventKind;
 using trace::LossReason;
 using trace::Recording;
 
-class CuptiFaultsTest : public CuptiTest {
+class CuptiFaultsTest : public CuptiRecordsTest {
  protected:
   static constexpr int kOps = 40;
 
@@ -25,7 +27,7 @@ class CuptiFaultsTest : public CuptiTest {
   }
 };
 
-TEST_F(CuptiFaultsTest, NothingIsMissingWhenNothingIsWrong) {
+TEST_P(CuptiFaultsTest, NothingIsMissingWhenNothingIsWrong) {
   const Recording recording = record(run_ops);
   EXPECT_THAT(problems_, IsEmpty());
   EXPECT_EQ(count_of(recording, EventKind::kOp), std::size_t{kOps});
@@ -33,7 +35,7 @@ TEST_F(CuptiFaultsTest, NothingIsMissingWhenNothingIsWrong) {
   EXPECT_THAT(recording.losses, IsEmpty()) << loss_text(recording);
 }
 
-TEST_F(CuptiFaultsTest, LostRecordsThatTheLibraryCountsAreReported) {
+TEST_P(CuptiFaultsTest, LostRecordsThatTheLibraryCountsAreReported) {
   const Recording recording = record_with({.lose_every = 8});
   const std::uint64_t lost = cupti_double_lost_records();
   EXPECT_EQ(lost, 5u);
@@ -43,26 +45,26 @@ TEST_F(CuptiFaultsTest, LostRecordsThatTheLibraryCountsAreReported) {
   EXPECT_EQ(count_of(recording, EventKind::kOp), std::size_t{kOps});
 }
 
-TEST_F(CuptiFaultsTest, LostRecordsThatTheLibraryKeepsQuietAboutAreFoundByTheirLaunches) {
+TEST_P(CuptiFaultsTest, LostRecordsThatTheLibraryKeepsQuietAboutAreFoundByTheirLaunches) {
   const Recording recording = record_with({.lose_every = 8, .count_lost = false});
   EXPECT_EQ(losses_of(recording), (std::map<LossReason, std::uint64_t>{{LossReason::kNoDeviceRecord, cupti_double_lost_records()}}));
 }
 
-TEST_F(CuptiFaultsTest, RecordsWithoutATimeAreNotPlacedAnywhere) {
+TEST_P(CuptiFaultsTest, RecordsWithoutATimeAreNotPlacedAnywhere) {
   const Recording recording = record_with({.zero_times_every = 10});
   EXPECT_EQ(count_of(recording, EventKind::kKernel), std::size_t{kOps - 4});
   EXPECT_EQ(losses_of(recording)[LossReason::kDeviceDropped], cupti_double_zeroed_records());
   EXPECT_THAT(loss_text(recording), HasSubstr("without a time"));
 }
 
-TEST_F(CuptiFaultsTest, ARecordOfAnUnknownKindIsCounted) {
+TEST_P(CuptiFaultsTest, ARecordOfAnUnknownKindIsCounted) {
   const Recording recording = record_with({.unknown_record_every = 20});
   EXPECT_EQ(count_of(recording, EventKind::kKernel), std::size_t{kOps});
   EXPECT_EQ(losses_of(recording)[LossReason::kDeviceDropped], 2u);
   EXPECT_THAT(loss_text(recording), HasSubstr("unknown kind"));
 }
 
-TEST_F(CuptiFaultsTest, ShuffledRecordsFindTheirLaunches) {
+TEST_P(CuptiFaultsTest, ShuffledRecordsFindTheirLaunches) {
   const Recording recording = record_with({.shuffle_seed = 11});
   EXPECT_THAT(recording.losses, IsEmpty()) << loss_text(recording);
   std::map<std::uint64_t, std::string> call_of;
@@ -72,7 +74,7 @@ TEST_F(CuptiFaultsTest, ShuffledRecordsFindTheirLaunches) {
     EXPECT_EQ(call_of[recording.events.link[kernel]], "cudaLaunchKernel");
 }
 
-TEST_F(CuptiFaultsTest, RecordsThatComeAfterTheEndAreMissedThereAndDoNotTurnUpInTheNextRecording) {
+TEST_P(CuptiFaultsTest, RecordsThatComeAfterTheEndAreMissedThereAndDoNotTurnUpInTheNextRecording) {
   const Recording first = record_with({.late_by_flushes = 3});
   EXPECT_EQ(count_of(first, EventKind::kKernel), 0u);
   EXPECT_EQ(count_of(first, EventKind::kOp), std::size_t{kOps});
@@ -82,7 +84,7 @@ TEST_F(CuptiFaultsTest, RecordsThatComeAfterTheEndAreMissedThereAndDoNotTurnUpIn
   EXPECT_EQ(losses_of(second)[LossReason::kNoLaunch], 0u);
 }
 
-TEST_F(CuptiFaultsTest, WorkThatOutlastsTheDeadlineIsGivenUp) {
+TEST_P(CuptiFaultsTest, WorkThatOutlastsTheDeadlineIsGivenUp) {
   cupti_double_hold_device(true);
   const Recording recording = record(run_ops, {.stop_deadline = std::chrono::milliseconds(5)});
   EXPECT_EQ(count_of(recording, EventKind::kOp), std::size_t{kOps});
@@ -92,8 +94,9 @@ TEST_F(CuptiFaultsTest, WorkThatOutlastsTheDeadlineIsGivenUp) {
   cupti_double_hold_device(false);
 }
 
-TEST_F(CuptiFaultsTest, MissingPrivilegesAreToldWithWhatToDo) {
+TEST_P(CuptiFaultsTest, MissingPrivilegesAreToldWithWhatToDo) {
   cupti_double_fail("cuptiActivityEnable", 35, 0, 0);
+  cupti_double_fail("cuptiActivityEnable_v2", 35, 0, 0);
   auto session = record::Session::prepare({.sources = {&source_}});
   session->start();
   run_op("op");
@@ -104,18 +107,20 @@ TEST_F(CuptiFaultsTest, MissingPrivilegesAreToldWithWhatToDo) {
   EXPECT_EQ(count_of(recording, EventKind::kKernel), 0u);
 }
 
-TEST_F(CuptiFaultsTest, ASessionThatCannotStartLeavesTheLibraryToOtherTools) {
+TEST_P(CuptiFaultsTest, ASessionThatCannotStartLeavesTheLibraryToOtherTools) {
   for (const char* function : {"cuptiActivityEnable", "cuptiGetTimestamp", "cuptiActivityRegisterCallbacks"}) {
-    cupti_double_reset();
+    reset_double();
     cupti_double_fail(function, 999, 0, 0);
+    cupti_double_fail(records_.function(function).c_str(), 999, 0, 0);
     auto session = record::Session::prepare({.sources = {&source_}});
     session->start();
-    EXPECT_EQ(cupti_double_calls("cuptiUnsubscribe"), 1u) << function;
+    EXPECT_GE(cupti_double_calls("cuptiUnsubscribe"), 1u) << function;
+    EXPECT_EQ(cupti_double_subscribers(), 0u) << function;
     session->stop();
   }
 }
 
-TEST_F(CuptiFaultsTest, AnotherSubscriberIsNamed) {
+TEST_P(CuptiFaultsTest, AnotherSubscriberIsNamed) {
   cupti_double_set_other_subscriber("Nsight Systems");
   auto session = record::Session::prepare({.sources = {&source_}});
   std::string told;
@@ -127,7 +132,7 @@ TEST_F(CuptiFaultsTest, AnotherSubscriberIsNamed) {
   EXPECT_EQ(count_of(session->stop(), EventKind::kOp), 1u);
 }
 
-TEST_F(CuptiFaultsTest, TwoHundredRecordingsInARowEachHaveTheirOwnKernel) {
+TEST_P(CuptiFaultsTest, TwoHundredRecordingsInARowEachHaveTheirOwnKernel) {
   for (int round = 0; round < tests::rounds(200); ++round) {
     const std::string name = "op" + std::to_string(round);
     const Recording recording = record([&] { run_op(name); });
@@ -137,25 +142,44 @@ TEST_F(CuptiFaultsTest, TwoHundredRecordingsInARowEachHaveTheirOwnKernel) {
   }
 }
 
-class CuptiFailingCallsTest : public FailingCallsTest<CuptiTest> {
+INSTANTIATE_TEST_SUITE_P(Cupti, CuptiFaultsTest, testing::Values(kClassicRecords, kUserDefinedRecords), name_of_records);
+
+class CuptiFailingCallsTest : public FailingCallsTest<CuptiRecordsTest> {
  protected:
+  // A source that has used classic records once goes on with them, while each step here is a process of its own.
+  record::ActivitySource& source() override { return *fresh_; }
+
+  std::unique_ptr<cupti::CuptiSource> fresh_ = std::make_unique<cupti::CuptiSource>();
   const FailureControls controls_ = {
-      .reset = &cupti_double_reset,
+      .reset =
+          [this] {
+            fresh_ = std::make_unique<cupti::CuptiSource>();
+            reset_double();
+          },
       .fail = [](const char* function, std::uint32_t skip, std::uint32_t times) { cupti_double_fail(function, 999, skip, times); },
       .calls = &cupti_double_calls};
 };
 
-TEST_F(CuptiFailingCallsTest, EachCallThatFailsIsToldOrHarmsNothing) {
-  fail_each_call_once(controls_, {"cuptiSubscribe_v2", "cuptiEnableCallback", "cuptiActivityRegisterCallbacks", "cuptiActivityEnable",
-                                  "cuptiActivityDisable", "cuptiActivityFlushAll", "cuptiActivityGetNextRecord", "cuptiGetTimestamp",
-                                  "cuptiActivityGetNumDroppedRecords", "cuptiUnsubscribe"});
+TEST_P(CuptiFailingCallsTest, EachCallThatFailsIsToldOrHarmsNothing) {
+  fail_each_call_once(controls_, {"cuptiSubscribe_v2", "cuptiEnableCallback", "cuptiActivityFlushAll", "cuptiUnsubscribe"});
+  if (records_.is_user_defined())
+    fail_each_call_once(controls_, {"cuptiActivityRegisterCallbacks_v2", "cuptiActivityEnable_v2", "cuptiActivityDisable_v2",
+                                    "cuptiGetTimestamp_v2", "cuptiActivityGetNumDroppedRecords_v2", "cuptiActivitySetAttribute_v2"});
+  else
+    fail_each_call_once(controls_, {"cuptiActivityRegisterCallbacks", "cuptiActivityEnable", "cuptiActivityDisable",
+                                    "cuptiActivityGetNextRecord", "cuptiGetTimestamp", "cuptiActivityGetNumDroppedRecords"});
 }
 
-TEST_F(CuptiFailingCallsTest, ALibraryThatFailsForeverIsToldAndTheHostIsRecorded) {
-  fail_for_ever(controls_, {"cuptiGetTimestamp", "cuptiActivityFlushAll", "cuptiActivityGetNextRecord", "cuptiActivityRegisterCallbacks",
-                            "cuptiActivityEnable", "cuptiSubscribe_v2", "cuptiEnableCallback", "cuptiActivityGetNumDroppedRecords",
-                            "cuptiActivityDisable", "cuptiUnsubscribe"});
+TEST_P(CuptiFailingCallsTest, ALibraryThatFailsForeverIsToldAndTheHostIsRecorded) {
+  fail_for_ever(controls_, {"cuptiActivityFlushAll", "cuptiSubscribe_v2", "cuptiEnableCallback", "cuptiUnsubscribe", "cuptiGetTimestamp",
+                            "cuptiActivityGetNextRecord", "cuptiActivityRegisterCallbacks", "cuptiActivityEnable",
+                            "cuptiActivityGetNumDroppedRecords", "cuptiActivityDisable"});
+  if (!records_.is_user_defined()) return;
+  fail_for_ever(controls_, {"cuptiGetTimestamp_v2", "cuptiActivityRegisterCallbacks_v2", "cuptiActivityEnable_v2",
+                            "cuptiActivityGetNumDroppedRecords_v2", "cuptiActivityDisable_v2", "cuptiActivitySetAttribute_v2"});
 }
+
+INSTANTIATE_TEST_SUITE_P(Cupti, CuptiFailingCallsTest, testing::Values(kClassicRecords, kUserDefinedRecords), name_of_records);
 
 }  // namespace
 }  // namespace mindtorch::sources

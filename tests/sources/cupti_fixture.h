@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <ostream>
 #include <string>
 
 #include "mindtorch/record/hooks.h"
@@ -12,11 +13,30 @@
 
 namespace mindtorch::sources {
 
+// The interface of the library that the source finds, and with it the records.
+struct CuptiRecords {
+  const char* name;
+  std::uint32_t version;
+  CuptiDoubleLayouts layouts;
+
+  bool is_user_defined() const { return version >= 130300; }
+  // The name of a function, for the interface that is used.
+  std::string function(const std::string& classic) const { return classic + (is_user_defined() ? "_v2" : ""); }
+};
+inline const CuptiRecords kClassicRecords{"Classic", 130001, {}};
+inline const CuptiRecords kUserDefinedRecords{"UserDefined", 130401, {.seed = 11, .change_every = 1}};
+inline void PrintTo(const CuptiRecords& records, std::ostream* out) { *out << records.name; }
+
 class CuptiTest : public SourceTest {
  protected:
-  CuptiTest() {
+  explicit CuptiTest(const CuptiRecords& records = kClassicRecords) : records_(records) {
     ::setenv("MINDTORCH_CUDA_DRIVER", CUDA_DRIVER_DOUBLE, 1);
+    reset_double();
+  }
+  void reset_double() const {
     cupti_double_reset();
+    cupti_double_set_version(records_.version);
+    cupti_double_set_layouts(&records_.layouts);
   }
   ~CuptiTest() override {
     EXPECT_STREQ(cupti_double_violations(), "");
@@ -42,7 +62,15 @@ class CuptiTest : public SourceTest {
     }
   }
 
+  const CuptiRecords records_;
   cupti::CuptiSource source_;
 };
+
+// A suite of tests for both kinds of records: INSTANTIATE_TEST_SUITE_P(Cupti, Suite, testing::Values(kClassicRecords, ...), name_of_records).
+class CuptiRecordsTest : public CuptiTest, public testing::WithParamInterface<CuptiRecords> {
+ protected:
+  CuptiRecordsTest() : CuptiTest(GetParam()) {}
+};
+inline std::string name_of_records(const testing::TestParamInfo<CuptiRecords>& each) { return each.param.name; }
 
 }  // namespace mindtorch::sources

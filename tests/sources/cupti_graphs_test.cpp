@@ -13,7 +13,7 @@ using trace::EventIndex;
 using trace::EventKind;
 using trace::Recording;
 
-class CuptiGraphsTest : public CuptiTest {
+class CuptiGraphsTest : public CuptiRecordsTest {
  protected:
   // An executable graph of one kernel for each op; instantiated inside an op of its own, as programs do.
   static void* capture(const std::vector<std::string>& ops) {
@@ -38,7 +38,7 @@ class CuptiGraphsTest : public CuptiTest {
   }
 };
 
-TEST_F(CuptiGraphsTest, AKernelOfAReplayBelongsToTheOpThatCapturedIt) {
+TEST_P(CuptiGraphsTest, AKernelOfAReplayBelongsToTheOpThatCapturedIt) {
   const Recording recording = record([] {
     void* executable = capture({"mm", "relu"});
     for (int i = 0; i < 3; ++i) replay(executable);
@@ -49,7 +49,7 @@ TEST_F(CuptiGraphsTest, AKernelOfAReplayBelongsToTheOpThatCapturedIt) {
   EXPECT_THAT(recording.losses, testing::IsEmpty()) << loss_text(recording);
 }
 
-TEST_F(CuptiGraphsTest, EveryKernelOfAReplayIsLinkedToTheLaunchOfTheGraph) {
+TEST_P(CuptiGraphsTest, EveryKernelOfAReplayIsLinkedToTheLaunchOfTheGraph) {
   const Recording recording = record([] { replay(capture({"a", "b", "c"})); });
   std::map<std::uint64_t, std::string> call_of;
   for (const EventIndex call : events_of(recording, EventKind::kRuntime)) call_of[recording.events.link[call]] = recording.name(call);
@@ -58,7 +58,7 @@ TEST_F(CuptiGraphsTest, EveryKernelOfAReplayIsLinkedToTheLaunchOfTheGraph) {
     EXPECT_EQ(call_of[recording.events.link[kernel]], "cudaGraphLaunch");
 }
 
-TEST_F(CuptiGraphsTest, AGraphCapturedInOneRecordingIsKnownInTheNext) {
+TEST_P(CuptiGraphsTest, AGraphCapturedInOneRecordingIsKnownInTheNext) {
   void* executable = nullptr;
   record([&] { executable = capture({"mm"}); });
   for (int round = 0; round < 3; ++round) {
@@ -68,7 +68,7 @@ TEST_F(CuptiGraphsTest, AGraphCapturedInOneRecordingIsKnownInTheNext) {
   }
 }
 
-TEST_F(CuptiGraphsTest, TheTimeOfAReplayIsCountedUnderTheOpThatCapturedItAlsoInLaterRecordings) {
+TEST_P(CuptiGraphsTest, TheTimeOfAReplayIsCountedUnderTheOpThatCapturedItAlsoInLaterRecordings) {
   void* executable = nullptr;
   const auto ops_with_kernels = [](const Recording& recording) {
     const analyze::Analysis analysis(recording);
@@ -99,7 +99,7 @@ TEST_F(CuptiGraphsTest, TheTimeOfAReplayIsCountedUnderTheOpThatCapturedItAlsoInL
   }
 }
 
-TEST_F(CuptiGraphsTest, AnOpThatWasCapturedEarlierHasItsShapes) {
+TEST_P(CuptiGraphsTest, AnOpThatWasCapturedEarlierHasItsShapes) {
   void* executable = nullptr;
   const std::vector<std::int64_t> sizes = {2, 3};
   const auto inputs_of = [&](const Recording& recording) {
@@ -122,14 +122,14 @@ TEST_F(CuptiGraphsTest, AnOpThatWasCapturedEarlierHasItsShapes) {
   EXPECT_EQ(inputs_of(later), inputs_of(first));
 }
 
-TEST_F(CuptiGraphsTest, AGraphCapturedBeforeAnyRecordingIsToldAsSuch) {
+TEST_P(CuptiGraphsTest, AGraphCapturedBeforeAnyRecordingIsToldAsSuch) {
   void* executable = capture({"mm"});
   const Recording recording = record([&] { replay(executable); });
   EXPECT_THAT(captured_by(recording), ElementsAre(Pair(Pair("mm_kernel", "not recorded when the graph was captured"), 1)));
 }
 
-TEST_F(CuptiGraphsTest, AReplayIsOneRecordIfGraphsAreWantedWhole) {
-  cupti_double_set_version(130100);
+TEST_P(CuptiGraphsTest, AReplayIsOneRecordIfGraphsAreWantedWhole) {
+  if (!records_.is_user_defined()) cupti_double_set_version(130100);
   const Recording recording = record(
       [] {
         void* executable = capture({"mm", "relu"});
@@ -140,12 +140,21 @@ TEST_F(CuptiGraphsTest, AReplayIsOneRecordIfGraphsAreWantedWhole) {
   EXPECT_EQ(losses_of(recording)[trace::LossReason::kNoLaunch], 0u);
 }
 
-TEST_F(CuptiGraphsTest, AReplayIsItsKernelsWhereTheLibraryCannotRecordItWhole) {
+TEST_P(CuptiGraphsTest, AReplayOfAGraphThatIsOlderThanARecordingOfWholeGraphsIsMissed) {
+  if (!records_.is_user_defined()) cupti_double_set_version(130100);
+  void* executable = capture({"mm", "relu"});
+  const Recording recording = record([&] { replay(executable); }, {.whole_graphs = true});
+  EXPECT_EQ(count_of(recording, EventKind::kKernel), 0u);
+  EXPECT_EQ(losses_of(recording)[trace::LossReason::kNoDeviceRecord], 1u);
+}
+
+TEST_P(CuptiGraphsTest, AReplayIsItsKernelsWhereTheLibraryCannotRecordItWhole) {
+  cupti_double_set_version(130001);
   const Recording recording = record([] { replay(capture({"mm", "relu"})); }, {.whole_graphs = true});
   EXPECT_EQ(events_of(recording, EventKind::kKernel).size(), 2u);
 }
 
-TEST_F(CuptiGraphsTest, CopiesAndMemsetsInAGraphHaveTheirOpToo) {
+TEST_P(CuptiGraphsTest, CopiesAndMemsetsInAGraphHaveTheirOpToo) {
   const Recording recording = record([] {
     cupti_double_begin_capture(7);
     {
@@ -165,6 +174,8 @@ TEST_F(CuptiGraphsTest, CopiesAndMemsetsInAGraphHaveTheirOpToo) {
   EXPECT_EQ(text_of(recording, events_of(recording, EventKind::kMemcpy)[0], "captured by"), "copy");
   EXPECT_EQ(text_of(recording, events_of(recording, EventKind::kMemset)[0], "captured by"), "zero");
 }
+
+INSTANTIATE_TEST_SUITE_P(Cupti, CuptiGraphsTest, testing::Values(kClassicRecords, kUserDefinedRecords), name_of_records);
 
 }  // namespace
 }  // namespace mindtorch::sources

@@ -10,10 +10,10 @@
 
 namespace mindtorch::sources::cupti {
 
-// A call that was captured in an earlier recording, among the correlations of a later one: CUPTI's numbers have 32 bits, and may begin
-// again when another tool shuts CUPTI down.
+// A call that was captured in an earlier recording, among the correlations of a later one: CUPTI's numbers may begin again when another
+// tool shuts CUPTI down. The lower 32 bits of them tell the calls of one recording apart.
 constexpr std::uint64_t captured_call_key(std::uint32_t recording, std::uint64_t correlation) {
-  return std::uint64_t{recording} << 32 | correlation;
+  return std::uint64_t{recording} << 32 | (correlation & 0xFFFF'FFFF);
 }
 
 // Lives as long as the process, like the graphs. Any thread.

@@ -5,16 +5,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <thread>
 #include <utility>
 
 #include "mindtorch/record/open_op.h"
-#include "mindtorch/sources/cupti/api_names.h"
 #include "mindtorch/sources/cupti/captured_ops.h"
 #include "mindtorch/sources/cupti/driver.h"
+#include "mindtorch/sources/cupti/kinds.h"
 #include "mindtorch/sources/tried_kinds.h"
 
 namespace mindtorch::sources::cupti {
@@ -27,6 +26,7 @@ constexpr std::size_t kWarmBuffers = 4;
 // fetches every half second.
 constexpr std::size_t kWriteStep = std::size_t{1} << 16;
 constexpr std::chrono::nanoseconds kSettled = std::chrono::seconds(2);
+constexpr std::size_t kMostSamples = 8192;  // the last minute is sampled in full
 
 // One for the process, never destroyed: CUPTI may hand buffers back at any time, and graphs outlive recordings.
 BufferPool& buffer_pool() {
@@ -41,42 +41,31 @@ CapturedOps& captured_ops() {
   static auto& ops = *new CapturedOps();
   return ops;
 }
+LayoutTable& layouts() {
+  static auto& table = *new LayoutTable();
+  return table;
+}
 std::atomic<std::uint32_t> recordings{0};  // since the process began
 std::atomic<bool> may_refuse_buffers{false};
 
-struct Kind {
-  std::uint32_t kind;
-  std::string_view name;
-  bool is_required;
-};
-// Calls come first: they are enabled first and disabled last.
-constexpr std::array<Kind, 9> kKinds = {{
-    {kRuntime, "RUNTIME", true},
-    {kDriver, "DRIVER", false},
-    {kConcurrentKernel, "CONCURRENT_KERNEL", true},
-    {kMemcpy, "MEMCPY", true},
-    {kMemset, "MEMSET", true},
-    {kMemcpyPeer, "MEMCPY2", false},
-    {kOverhead, "OVERHEAD", false},
-    {kSynchronization, "SYNCHRONIZATION", false},
-    {kGraphTrace, "GRAPH_TRACE", false},
-}};
+void requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
+  *buffer = buffer_pool().take(may_refuse_buffers.load(std::memory_order_relaxed));
+  *size = *buffer != nullptr ? buffer_pool().buffer_bytes() : 0;
+  *max_records = 0;
+}
+void completed(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) { buffer_pool().complete(buffer, valid); }
+void shared_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records, RequestInfo*) {
+  requested(buffer, size, max_records);
+}
+void shared_completed(std::uint8_t* buffer, std::size_t, std::size_t valid, CompleteInfo* info) {
+  buffer_pool().complete(buffer, valid, layouts().number_of(info));
+}
 
 // The end of a window that is open.
 constexpr std::uint64_t kEndless = Decoder::Window{}.end;
 
-constexpr std::array kGraphCallbacks = {kGraphNodeCreated, kGraphNodeCloned};
-
 // CUPTI of CUDA 13.0 crashes inside the launch of a graph that was instantiated before the kind GRAPH_TRACE was enabled.
 bool can_record_whole_graphs(std::uint32_t version) { return version < 130000 || version >= 130100; }
-
-bool is_kind_of_calls(std::uint32_t kind) { return kind == kRuntime || kind == kDriver; }
-
-bool is_asked_for(std::uint32_t kind, const record::SourceOptions& options) {
-  if (kind == kSynchronization) return options.synchronizations;
-  if (kind == kGraphTrace) return options.whole_graphs;
-  return true;
-}
 
 }  // namespace
 
@@ -89,7 +78,6 @@ CuptiSource::CuptiSource() : thread_(buffer_pool()) {}
 
 CuptiSource::~CuptiSource() {
   if (thread_.is_running()) stop();
-  unsubscribe();
 }
 
 Status CuptiSource::probe() {
@@ -98,18 +86,24 @@ Status CuptiSource::probe() {
 }
 
 std::vector<std::pair<std::string, std::string>> CuptiSource::diagnose() {
-  const Functions& cupti = library_.functions();
+  std::vector<std::pair<std::string, std::string>> facts = {{"library", library_.path()},
+                                                            {"version", fmt::format("{}", library_.version())},
+                                                            {"driver supports CUDA", fmt::format("{}", driver_version())}};
+  const OpenedSubscription opened = open_subscription(library_, callbacks(), false, why_always_classic_);
+  if (opened.subscription == nullptr) {
+    facts.emplace_back("records", opened.status.reason());
+    return facts;
+  }
+  facts.emplace_back("records", fmt::format("{}{}", opened.subscription->name(),
+                                            opened.why_classic.empty() ? "" : fmt::format(" ({})", opened.why_classic)));
   TriedKinds kinds;
   for (const Kind& each : kKinds) {
     // The kind crashes some libraries as soon as a graph is launched, so it is not tried.
     if (each.kind == kGraphTrace) continue;
-    const Result result = cupti.cuptiActivityEnable(each.kind);
-    if (result == kSuccess) cupti.cuptiActivityDisable(each.kind);
+    const Result result = opened.subscription->enable(each.kind);
+    if (result == kSuccess) opened.subscription->disable(each.kind);
     kinds.add(each.name, result == kSuccess ? "" : library_.explain(result));
   }
-  std::vector<std::pair<std::string, std::string>> facts = {{"library", library_.path()},
-                                                            {"version", fmt::format("{}", library_.version())},
-                                                            {"driver supports CUDA", fmt::format("{}", driver_version())}};
   for (auto& fact : kinds.facts()) facts.push_back(std::move(fact));
   return facts;
 }
@@ -120,118 +114,81 @@ Status CuptiSource::prepare(const record::SourceOptions& options) {
   limits_.clear();
   if (options_->whole_graphs && !can_record_whole_graphs(library_.version())) {
     options_->whole_graphs = false;
-    limits_.push_back(
+    limits_.emplace_back(
         "replays of CUDA graphs are recorded kernel by kernel, because CUPTI of CUDA 13.0 crashes when it records them as a whole");
   }
-  if (unneeded_driver_calls_.empty()) unneeded_driver_calls_ = unneeded_driver_calls(library_.functions());
   may_refuse_buffers = library_.version() >= kFirstVersionThatTakesNoBuffer;
   buffer_pool().warm(kWarmBuffers);
-  subscribe();
-  return unsubscribe_unless_ok(register_buffers());
+  why_classic_ = why_always_classic_;
+  return subscribe();
 }
 
-// The activity API works without a subscription; only graph nodes are learned through it.
-void CuptiSource::subscribe() {
-  if (subscriber_ != nullptr || options_->whole_graphs) return;
-  const Functions& cupti = library_.functions();
-  std::array<char, 128> other{};
-  SubscriberParams params{sizeof(SubscriberParams), "mindtorch", other.data(), other.size()};
-  const bool has_names = cupti.cuptiSubscribe_v2 != nullptr;
-  const Result result = has_names ? cupti.cuptiSubscribe_v2(&subscriber_, &called_back, this, &params)
-                                  : cupti.cuptiSubscribe(&subscriber_, &called_back, this);
-  if (result != kSuccess) {
-    subscriber_ = nullptr;
-    const std::string who = other[0] != '\0' ? fmt::format(" ({} has subscribed)", other.data()) : "";
-    limits_.push_back(fmt::format("kernels in CUDA graphs are not linked to the ops that captured them{}: {}", who,
-                                  library_.check(result, has_names ? "cuptiSubscribe_v2" : "cuptiSubscribe").reason()));
-    return;
-  }
-  for (const std::uint32_t callback : kGraphCallbacks) {
-    const Status status = library_.check(cupti.cuptiEnableCallback(1, subscriber_, kResourceDomain, callback), "cuptiEnableCallback");
-    if (status && cupti.cuptiGetGraphNodeId != nullptr) continue;
-    limits_.push_back(fmt::format("kernels in CUDA graphs are not linked to the ops that captured them: {}",
-                                  status ? "cuptiGetGraphNodeId is missing" : status.reason()));
-    unsubscribe();
-    return;
-  }
+SourceCallbacks CuptiSource::callbacks() {
+  return {.graph_nodes = &called_back,
+          .user = this,
+          .clock_owner = &clock_owner_,
+          .requested = &requested,
+          .completed = &completed,
+          .shared_requested = &shared_requested,
+          .shared_completed = &shared_completed};
 }
 
-void CuptiSource::unsubscribe() {
-  if (subscriber_ != nullptr) library_.functions().cuptiUnsubscribe(std::exchange(subscriber_, nullptr));
+// Each session has a subscription of its own. One that cannot run leaves the library to other tools.
+Status CuptiSource::subscribe() {
+  subscription_.reset();
+  OpenedSubscription opened = open_subscription(library_, callbacks(), options_->whole_graphs, why_classic_);
+  subscription_ = std::move(opened.subscription);
+  why_classic_ = std::move(opened.why_classic);
+  return std::move(opened.status);
 }
 
-// A session that cannot run leaves the library to other tools.
-Status CuptiSource::unsubscribe_unless_ok(Status status) {
-  if (!status) unsubscribe();
-  return status;
-}
-
-Status CuptiSource::register_buffers() {
-  const Functions& cupti = library_.functions();
-  // Our buffers are zeroed already: CUPTI need not do it inside a launch.
-  if (cupti.cuptiActivitySetAttribute != nullptr) {
-    std::uint8_t zeroed = 1;
-    std::size_t size = sizeof(zeroed);
-    cupti.cuptiActivitySetAttribute(kZeroedOutActivityBuffer, &size, &zeroed);
-  }
-  return library_.check(cupti.cuptiActivityRegisterCallbacks(&requested, &completed), "cuptiActivityRegisterCallbacks");
-}
-
-Status CuptiSource::enable_kinds() {
-  const Functions& cupti = library_.functions();
-  // Kernel thread ids, as our own threads have them; the default are those of pthreads.
-  if (cupti.cuptiSetThreadIdType != nullptr) cupti.cuptiSetThreadIdType(kSystemThreadId);
-  for (const Kind& each : kKinds) {
-    if (!is_asked_for(each.kind, *options_)) continue;
-    const Result result = cupti.cuptiActivityEnable(each.kind);
-    if (result == kSuccess) {
-      enabled_.push_back(each.kind);
-    } else if (each.is_required || result == kInsufficientPrivileges) {
-      disable_kinds();
-      return library_.check(result, fmt::format("cuptiActivityEnable({})", each.name));
-    }
-  }
-  // After the kind, which switches all of its functions on.
-  if (cupti.cuptiActivityEnableRuntimeApi != nullptr)
-    for (const std::uint32_t call : noisy_runtime_calls()) cupti.cuptiActivityEnableRuntimeApi(call, 0);
-  if (cupti.cuptiActivityEnableDriverApi != nullptr)
-    for (const std::uint32_t call : unneeded_driver_calls_) cupti.cuptiActivityEnableDriverApi(call, 0);
-  return Status::ok();
-}
-
-void CuptiSource::disable_kinds() {
-  disable_device_kinds();
-  const Functions& cupti = library_.functions();
-  for (; !enabled_.empty(); enabled_.pop_back()) cupti.cuptiActivityDisable(enabled_.back());
-  if (cupti.cuptiSetThreadIdType != nullptr) cupti.cuptiSetThreadIdType(kDefaultThreadId);
-}
-
-void CuptiSource::disable_device_kinds() {
-  for (; !enabled_.empty() && !is_kind_of_calls(enabled_.back()); enabled_.pop_back())
-    library_.functions().cuptiActivityDisable(enabled_.back());
+std::vector<std::string> CuptiSource::limits() const {
+  std::vector<std::string> all = limits_;
+  if (subscription_ != nullptr) all.insert(all.end(), subscription_->limits().begin(), subscription_->limits().end());
+  return all;
 }
 
 std::optional<std::uint64_t> CuptiSource::now() const {
   std::uint64_t ns = 0;
-  return library_.functions().cuptiGetTimestamp(&ns) == kSuccess ? std::optional(ns) : std::nullopt;
+  return subscription_->read_clock(&ns) == kSuccess ? std::optional(ns) : std::nullopt;
+}
+
+Status CuptiSource::begin(std::uint64_t* time) {
+  // Without a clock no record could be placed.
+  if (Status readable = library_.check(subscription_->read_clock(time), "cuptiGetTimestamp"); !readable) return readable;
+  return subscription_->enable_kinds(*options_);
 }
 
 Status CuptiSource::start() {
-  // Without a clock no record could be placed.
-  std::uint64_t begin = 0;
-  if (Status readable = library_.check(library_.functions().cuptiGetTimestamp(&begin), "cuptiGetTimestamp"); !readable)
-    return unsubscribe_unless_ok(std::move(readable));
-  if (Status enabled = enable_kinds(); !enabled) return unsubscribe_unless_ok(std::move(enabled));
-  sampler_.start(options_->clock, {[this](std::uint64_t* ns) { return library_.functions().cuptiGetTimestamp(ns) == kSuccess; }});
+  std::uint64_t time = 0;
+  Status begun = begin(&time);
+  if (!begun && why_classic_.empty()) {
+    why_classic_ = begun.reason();
+    begun = subscribe();
+    if (begun) begun = begin(&time);
+  }
+  if (!begun) {
+    subscription_.reset();
+    return begun;
+  }
+  why_always_classic_ = why_classic_;
+  sampler_.start(options_->clock, {[this](std::uint64_t* ns) { return subscription_->read_clock(ns) == kSuccess; }});
   decoder_ = std::make_unique<Decoder>(library_.functions(), graph_nodes(), ++recordings, options_->record_bytes);
   old_records_ = {};
-  thread_.start("mindtorch-cupti", {.decode = [this](std::uint8_t* buffer, std::size_t valid) { decoder_->decode(buffer, valid); },
+  thread_.start("mindtorch-cupti", {.decode = [this](const BufferPool::Filled& buffer) { decode(buffer); },
                                     .after_decoding = [this] { hand_over_records(); },
                                     .flush = [this] { library_.functions().cuptiActivityFlushAll(0); },
                                     .drain = [this] { drain(); }});
   std::lock_guard lock(mutex_);
-  windows_ = {{.begin = now().value_or(begin)}};
+  windows_ = {{.begin = now().value_or(time)}};
   return Status::ok();
+}
+
+void CuptiSource::decode(const BufferPool::Filled& buffer) {
+  if (buffer.layout == 0)
+    decoder_->decode(buffer.bytes, buffer.valid);
+  else
+    decoder_->decode(buffer.bytes, buffer.valid, layouts().at(buffer.layout));
 }
 
 void CuptiSource::toggle(bool on) {
@@ -239,11 +196,11 @@ void CuptiSource::toggle(bool on) {
   const bool is_on = windows_.back().end == kEndless;
   if (on == is_on) return;
   if (on) {
-    if (enable_kinds()) windows_.push_back({.begin = now().value_or(0)});
+    if (subscription_->enable_kinds(*options_)) windows_.push_back({.begin = now().value_or(0)});
   } else {
     windows_.back().end = now().value_or(kEndless - 1);
     // CUPTI still writes the records of work that was launched before, although their kinds are disabled.
-    disable_kinds();
+    subscription_->disable_kinds();
   }
 }
 
@@ -255,16 +212,18 @@ record::DeviceBatch CuptiSource::stop() {
   const bool idle = synchronize_devices(options_->stop_deadline);
   thread_.stop();
   buffer_pool().trim(kWarmBuffers);
-  unsubscribe();
   Decoder& decoder = *decoder_;
   if (!idle) decoder.note_deadline(options_->stop_deadline);
   std::vector<ClockSampler::Samples> samples = sampler_.stop();
+  const std::string records = why_classic_.empty() ? "\"user-defined\"" : "\"classic\"";
+  subscription_.reset();
   record::DeviceBatch batch = decoder.finish(windows(), samples.empty() ? ClockSampler::Samples{} : std::move(samples.front()));
   stopped_recording_ = recordings;
   captured_calls_ = decoder.captured_calls();
   replayed_calls_ = decoder.replayed_calls();
   decoder_.reset();
   batch.metadata.emplace_back("cupti_version", fmt::format("{}", library_.version()));
+  batch.metadata.emplace_back("cupti_records", records);
   if (const int version = driver_version(); version != 0) batch.metadata.emplace_back("cuda_driver_version", fmt::format("{}", version));
   return batch;
 }
@@ -284,6 +243,7 @@ void CuptiSource::hand_over_records() {
   const std::optional<std::uint64_t> time = now();
   old_records_.remove_from(*decoder_, *options_, time);
   if (!options_->write_records || !time || decoder_->size() < kWriteStep) return;
+  sampler_.thin(kMostSamples);
   std::vector<ClockSampler::Samples> samples = sampler_.so_far();
   if (samples.empty() || samples.front().empty()) return;
   decoder_->set_samples(std::move(samples.front()));
@@ -302,27 +262,27 @@ void CuptiSource::await_calls() {
 }
 
 void CuptiSource::drain() {
-  const Functions& cupti = library_.functions();
   // A call that is under way is recorded when it ends, and its kernel may be there already. No kernels are added while its end is awaited.
-  disable_device_kinds();
+  subscription_->disable_device_kinds();
   await_calls();
-  disable_kinds();
-  const Status flushed = library_.check(cupti.cuptiActivityFlushAll(kFlushForced), "cuptiActivityFlushAll");
+  subscription_->disable_kinds();
+  const Status flushed = library_.check(library_.functions().cuptiActivityFlushAll(kFlushForced), "cuptiActivityFlushAll");
   thread_.decode_filled();
   std::size_t dropped = 0;
-  if (cupti.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == kSuccess)
+  if (subscription_->count_dropped(&dropped) == kSuccess)
     decoder_->count_dropped(dropped, "dropped by CUPTI for want of a buffer");
   if (!flushed) decoder_->count_dropped(1, fmt::format("or more, because the last flush failed ({})", flushed.reason()));
 }
 
-void CuptiSource::requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
-  *buffer = buffer_pool().take(may_refuse_buffers.load(std::memory_order_relaxed));
-  *size = *buffer != nullptr ? buffer_pool().buffer_bytes() : 0;
-  *max_records = 0;
-}
-
-void CuptiSource::completed(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
-  buffer_pool().complete(buffer, valid);
+// For callbacks: the subscription may be closing on another thread.
+std::uint64_t CuptiSource::callback_time() const {
+  std::uint64_t now = 0;
+  const Subscriber owner = clock_owner_.load();
+  if (owner != nullptr)
+    library_.subscriber_functions().cuptiGetTimestamp_v2(owner, &now);
+  else
+    library_.functions().cuptiGetTimestamp(&now);
+  return now;
 }
 
 void CuptiSource::called_back(void* self, std::uint32_t domain, std::uint32_t callback_id, const void* data) {
@@ -334,7 +294,7 @@ void CuptiSource::called_back(void* self, std::uint32_t domain, std::uint32_t ca
   std::uint64_t node = 0, original = 0;
   if (cupti.cuptiGetGraphNodeId(graph->node, &node) != kSuccess) return;
   if (callback_id == kGraphNodeCreated) {
-    graph_nodes().created(node, {.captured_at = source.now().value_or(0),
+    graph_nodes().created(node, {.captured_at = source.callback_time(),
                                  .thread_id = static_cast<std::uint32_t>(::syscall(SYS_gettid)),
                                  .op = record::innermost_open_name()});
   } else if (callback_id == kGraphNodeCloned && cupti.cuptiGetGraphNodeId(graph->original_node, &original) == kSuccess) {

@@ -19,6 +19,7 @@
 #include "mindtorch/sources/cupti/decode.h"
 #include "mindtorch/sources/cupti/graph_nodes.h"
 #include "mindtorch/sources/cupti/library.h"
+#include "mindtorch/sources/cupti/subscription.h"
 #include "mindtorch/sources/decode_thread.h"
 
 namespace mindtorch::sources::cupti {
@@ -35,27 +36,23 @@ class CuptiSource final : public record::ActivitySource {
   Status prepare(const record::SourceOptions& options) override;
   Status start() override;
   void toggle(bool on) override;
-  std::vector<std::string> limits() const override { return limits_; }
+  std::vector<std::string> limits() const override;
   record::DeviceBatch stop() override;
   void complete(trace::Recording& recording) override;
 
  private:
-  // CUPTI's callbacks.
-  static void requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records);
-  static void completed(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size, std::size_t valid);
+  // CUPTI's callback for the nodes of graphs.
   static void called_back(void* self, std::uint32_t domain, std::uint32_t callback_id, const void* data);
+  std::uint64_t callback_time() const;
 
-  void subscribe();
-  void unsubscribe();
-  Status unsubscribe_unless_ok(Status status);
+  SourceCallbacks callbacks();
+  Status subscribe();
+  Status begin(std::uint64_t* time);
   std::vector<Decoder::Window> windows();
-  Status register_buffers();
-  Status enable_kinds();
-  void disable_kinds();
-  void disable_device_kinds();
   std::optional<std::uint64_t> now() const;  // on CUPTI's clock, if it can be read
 
   // On the thread that decodes.
+  void decode(const BufferPool::Filled& buffer);
   void hand_over_records();
   void drain();
   void await_calls();
@@ -63,9 +60,10 @@ class CuptiSource final : public record::ActivitySource {
   Library library_;
   std::unique_ptr<record::SourceOptions> options_;  // since prepare()
   std::vector<std::string> limits_;
-  Subscriber subscriber_ = nullptr;
-  std::vector<std::uint32_t> enabled_;
-  std::vector<std::uint32_t> unneeded_driver_calls_;  // of this library
+  std::unique_ptr<Subscription> subscription_;  // from prepare() to the end of stop()
+  std::string why_classic_;                     // of this session; empty if records are user-defined
+  std::string why_always_classic_;              // set once classic records have been used: the process cannot go back
+  ClockOwner clock_owner_{nullptr};
   ClockSampler sampler_;
 
   std::mutex mutex_;  // guards the windows

@@ -66,8 +66,8 @@ std::int64_t as_value(std::uint64_t number) { return static_cast<std::int64_t>(n
 std::string triple(const std::int32_t (&value)[3]) { return fmt::format("[{}, {}, {}]", value[0], value[1], value[2]); }
 
 template <class Record>
-const Record& as(const Activity* activity) {
-  return *reinterpret_cast<const Record*>(activity);
+const Record& as(const Activity& activity) {
+  return reinterpret_cast<const Record&>(activity);
 }
 
 }  // namespace
@@ -88,25 +88,31 @@ std::size_t Decoder::ConfigHash::operator()(const KernelConfig& config) const no
   return hash;
 }
 
-void Decoder::decode(std::uint8_t* buffer, std::size_t valid) {
-  Activity* next = nullptr;
-  Result result = kSuccess;
-  while (valid > 0 && (result = cupti_.cuptiActivityGetNextRecord(buffer, valid, &next)) == kSuccess) {
-    switch (next->kind) {
-      case kConcurrentKernel: add(as<KernelRecord>(next)); break;
-      case kMemcpy: add(as<MemcpyRecord>(next)); break;
-      case kMemcpyPeer: add(as<PeerCopyRecord>(next)); break;
-      case kMemset: add(as<MemsetRecord>(next)); break;
-      case kSynchronization: add(as<SynchronizationRecord>(next)); break;
-      case kRuntime:
-      case kDriver: add(as<ApiRecord>(next)); break;
-      case kOverhead: add(as<OverheadRecord>(next)); break;
-      case kGraphTrace: add(as<GraphTraceRecord>(next)); break;
-      default: count_unknown();
-    }
+template <class Records>
+void Decoder::decode_all(Records records) {
+  while (const Activity* next = records.next()) {
+    upper_correlation_ = records.upper_correlation();
+    add(*next);
   }
-  // Any status other than the end of the buffer means that the rest cannot be read. The number of records in it is unknown.
-  if (valid > 0 && result != kMaxLimitReached) count_unknown();
+  // The rest cannot be read. The number of records in it is unknown.
+  if (!records.has_been_read()) count_unknown();
+}
+template void Decoder::decode_all(ClassicRecords records);
+template void Decoder::decode_all(UserDefinedRecords records);
+
+void Decoder::add(const Activity& record) {
+  switch (record.kind) {
+    case kConcurrentKernel: return add(as<KernelRecord>(record));
+    case kMemcpy: return add(as<MemcpyRecord>(record));
+    case kMemcpyPeer: return add(as<PeerCopyRecord>(record));
+    case kMemset: return add(as<MemsetRecord>(record));
+    case kSynchronization: return add(as<SynchronizationRecord>(record));
+    case kRuntime:
+    case kDriver: return add(as<ApiRecord>(record));
+    case kOverhead: return add(as<OverheadRecord>(record));
+    case kGraphTrace: return add(as<GraphTraceRecord>(record));
+    default: count_unknown();
+  }
 }
 
 void Decoder::add(const KernelRecord& kernel) {
@@ -145,7 +151,7 @@ void Decoder::add(const SynchronizationRecord& wait) {
   const std::vector<trace::Attribute> row = {batch_.attribute("context", std::int64_t{wait.context_id})};
   store({.start = wait.start,
          .end = wait.end,
-         .correlation = wait.correlation_id,
+         .correlation = upper_correlation_ | wait.correlation_id,
          .name = batch_.name_id(wait_name(wait.type)),
          .detail = batch_.details.add(row),
          .lane = stream,
@@ -158,7 +164,7 @@ void Decoder::add(const ApiRecord& call) {
   if (!function.is_kept) return;
   store({.start = call.start,
          .end = call.end,
-         .correlation = call.correlation_id,
+         .correlation = upper_correlation_ | call.correlation_id,
          .name = function.name,
          .detail = function.detail,
          .lane = static_cast<std::int32_t>(call.thread_id),
@@ -181,7 +187,7 @@ void Decoder::add_work(EventKind kind, std::uint64_t start, std::uint64_t end, s
                        std::uint32_t detail) {
   store_work({.start = start,
               .end = end,
-              .correlation = correlation,
+              .correlation = upper_correlation_ | correlation,
               .name = name,
               .detail = detail,
               .lane = static_cast<std::int32_t>(place.stream),
@@ -253,7 +259,7 @@ const Decoder::ApiFunction& Decoder::api_function(std::uint32_t kind, std::uint3
   const std::vector<trace::Attribute> row = {batch_.attribute("cbid", std::int64_t{callback_id})};
   at->second = {.name = batch_.name_id(name),
                 .detail = batch_.details.add(row),
-                .is_kept = is_runtime || is_driver_call_worth_keeping(name),
+                .is_kept = is_runtime ? !is_noisy_runtime_call(callback_id) : is_driver_call_worth_keeping(name),
                 .launches = causes_device_work(name)};
   return at->second;
 }

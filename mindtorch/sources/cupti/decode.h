@@ -11,6 +11,7 @@
 #include "mindtorch/sources/cupti/cupti_abi.h"
 #include "mindtorch/sources/cupti/driver.h"
 #include "mindtorch/sources/cupti/graph_nodes.h"
+#include "mindtorch/sources/cupti/record_reader.h"
 #include "mindtorch/sources/record_store.h"
 
 namespace mindtorch::sources::cupti {
@@ -21,7 +22,11 @@ class Decoder : public RecordStore {
   Decoder(const Functions& cupti, GraphNodes& nodes, std::uint32_t recording, std::int64_t record_bytes)
       : RecordStore(record_bytes), cupti_(cupti), nodes_(nodes), recording_(recording) {}
 
-  void decode(std::uint8_t* buffer, std::size_t valid);
+  void decode(std::uint8_t* buffer, std::size_t valid) { decode_all(ClassicRecords(cupti_, buffer, valid)); }
+  // The same for a buffer of user-defined records.
+  void decode(const std::uint8_t* buffer, std::size_t valid, const RecordLayouts& layouts) {
+    decode_all(UserDefinedRecords(layouts, buffer, valid));
+  }
   // Readings of CUPTI's clock so far, with which the records can be placed.
   void set_samples(std::vector<record::BracketedSample> samples) { batch_.clocks = {{.name = "cupti", .samples = std::move(samples)}}; }
   // Call once, when all buffers have come.
@@ -58,6 +63,9 @@ class Decoder : public RecordStore {
     std::uint32_t id = 0;
   };
 
+  template <class Records>
+  void decode_all(Records records);
+  void add(const Activity& record);
   void add(const KernelRecord& kernel);
   void add(const MemcpyRecord& copy);
   void add(const PeerCopyRecord& copy);
@@ -83,6 +91,7 @@ class Decoder : public RecordStore {
   const Functions& cupti_;
   GraphNodes& nodes_;
   const std::uint32_t recording_;
+  std::uint64_t upper_correlation_ = 0;  // of the record that is decoded: classic records have 32 bits only
   std::vector<DeviceProperties> properties_;
   std::unordered_map<const char*, KernelName> kernel_names_;
   std::unordered_map<KernelConfig, std::uint32_t, ConfigHash> kernel_details_;

@@ -24,7 +24,7 @@ void Decoder::match_captures(std::uint64_t since) {
     for (; at != created.end() && key(*at) <= std::pair(static_cast<std::uint32_t>(record.lane), record.end); ++at) {
       record.launches = false;
       // The runtime's call and the driver's call inside it have the same correlation, or the inner one is as good.
-      nodes_.set_captured_call(at->node, recording_, static_cast<std::uint32_t>(record.correlation));
+      nodes_.set_captured_call(at->node, recording_, record.correlation);
       captured_calls_.push_back(record.correlation);
     }
   }

@@ -42,7 +42,7 @@ std::vector<GraphNodes::Created> GraphNodes::created_since(std::uint64_t since) 
   return found;
 }
 
-void GraphNodes::set_captured_call(std::uint64_t node, std::uint32_t recording, std::uint32_t correlation) {
+void GraphNodes::set_captured_call(std::uint64_t node, std::uint32_t recording, std::uint64_t correlation) {
   std::lock_guard lock(mutex_);
   const std::uint32_t entry = entry_of(node);
   if (entry == kNone) return;

@@ -14,7 +14,7 @@ namespace mindtorch::sources::cupti {
 struct NodeOrigin {
   std::uint64_t captured_at = 0;          // on CUPTI's clock
   std::uint32_t thread_id = 0;            // of the OS
-  std::uint32_t capture_correlation = 0;  // of the call that was captured; 0 if it is not known (yet)
+  std::uint64_t capture_correlation = 0;  // of the call that was captured; 0 if it is not known (yet)
   std::uint32_t capture_recording = 0;    // the number of the recording that contains this call
   trace::NameId op = 0;                   // the innermost op that was open; 0 if nothing was recorded then
 };
@@ -34,7 +34,7 @@ class GraphNodes {
     NodeOrigin origin;
   };
   std::vector<Created> created_since(std::uint64_t since) const;
-  void set_captured_call(std::uint64_t node, std::uint32_t recording, std::uint32_t correlation);
+  void set_captured_call(std::uint64_t node, std::uint32_t recording, std::uint64_t correlation);
 
  private:
   // Beyond this a program that captures without end would fill the memory; its newest nodes then have no origin.

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "mindtorch/sources/cupti/api_names.h"
+
 namespace mindtorch::sources::cupti {
 namespace {
 
@@ -77,11 +79,18 @@ Status Library::resolve() {
   MINDTORCH_CUPTI_FUNCTIONS(MINDTORCH_CUPTI_REQUIRED, MINDTORCH_CUPTI_OPTIONAL)
 #undef MINDTORCH_CUPTI_REQUIRED
 #undef MINDTORCH_CUPTI_OPTIONAL
+  FunctionFinder of_subscribers(library_);
+#define MINDTORCH_CUPTI_OF_SUBSCRIBERS(name, arguments) of_subscribers.require(#name, subscriber_functions_.name);
+  MINDTORCH_CUPTI_SUBSCRIBER_FUNCTIONS(MINDTORCH_CUPTI_OF_SUBSCRIBERS)
+#undef MINDTORCH_CUPTI_OF_SUBSCRIBERS
   if (!functions.missing().empty())
     return Status::unavailable(fmt::format("{} lacks {}: CUPTI of CUDA 12 or later is needed", path(), functions.missing()));
   std::uint32_t version = 0;
   if (const Status status = check(functions_.cuptiGetVersion(&version), "cuptiGetVersion"); !status) return status;
   version_ = version;
+  has_subscriber_functions_ = version >= kFirstVersionWithUserDefinedRecords && functions_.cuptiSubscribe_v2 != nullptr &&
+                              of_subscribers.missing().empty();
+  unneeded_driver_calls_ = cupti::unneeded_driver_calls(functions_);
   return Status::ok();
 }
 

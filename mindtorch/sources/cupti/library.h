@@ -8,6 +8,7 @@
 #include "mindtorch/base/dynamic_library.h"
 #include "mindtorch/base/error.h"
 #include "mindtorch/sources/cupti/cupti_abi.h"
+#include "mindtorch/sources/cupti/cupti_abi_v2.h"
 
 namespace mindtorch::sources::cupti {
 
@@ -17,8 +18,14 @@ class Library {
   Status load();
   bool is_loaded() const { return version_ != 0; }
   const Functions& functions() const { return functions_; }
+  // True from CUPTI 13.3 on, if all of them are there.
+  bool has_subscriber_functions() const { return has_subscriber_functions_; }
+  const SubscriberFunctions& subscriber_functions() const { return subscriber_functions_; }
   const std::string& path() const { return library_.path(); }
   std::uint32_t version() const { return version_; }  // 130001 for CUDA 13.0
+
+  // The calls of the driver of which no record is wanted, by this library's numbers.
+  const std::vector<std::uint32_t>& unneeded_driver_calls() const { return unneeded_driver_calls_; }
 
   // Ok, or "cuptiX: the library's text (number); what to do about it".
   Status check(Result result, std::string_view call) const;
@@ -30,6 +37,9 @@ class Library {
 
   DynamicLibrary library_;
   Functions functions_;
+  SubscriberFunctions subscriber_functions_;
+  bool has_subscriber_functions_ = false;
+  std::vector<std::uint32_t> unneeded_driver_calls_;
   std::uint32_t version_ = 0;
 };
 

@@ -212,7 +212,7 @@ Status MsptiSource::start() {
   old_records_ = {};
   record::take_queued_spans();  // of earlier sessions
   refused_before_ = buffer_pool().refused();
-  thread_.start("mindtorch-mspti", {.decode = [this](std::uint8_t* buffer, std::size_t valid) { decoder_->decode(buffer, valid); },
+  thread_.start("mindtorch-mspti", {.decode = [this](const BufferPool::Filled& buffer) { decoder_->decode(buffer.bytes, buffer.valid); },
                                     .after_decoding = [this] { old_records_.remove_from(*decoder_, *options_, now()); },
                                     .flush = [this] { static_cast<void>(flush()); },
                                     .drain = [this] { drain(); }});

@@ -69,13 +69,14 @@ void cupti_double_synchronize() {
   library().device.wait_until_idle();
   const std::int64_t end = monotonic_now();
   library().write_call(abi::kRuntimeApi, kDeviceSynchronize, start, end, correlation);
-  if (!library().is_enabled(abi::kSynchronization)) return;
+  const Library::Tools tools = library().wanted_by(abi::kSynchronization);
+  if (tools == 0) return;
   abi::SynchronizationRecord record{.kind = abi::kSynchronization, .type = abi::kContextSynchronize};
   record.start = library().clock.from_monotonic(start);
   record.end = library().clock.from_monotonic(end);
   record.correlation_id = correlation;
   record.context_id = 1;
-  library().delivery.append(0, record_bytes(record, library().version()));
+  library().write(tools, 0, record_bytes(record, library().version()));
 }
 
 void cupti_double_hold_device(bool held) { library().device.hold(held); }
@@ -116,9 +117,7 @@ void cupti_double_set_clock(std::int64_t offset_ns, double drift_ppm) { library(
 void cupti_double_set_other_subscriber(const char* name) { library().set_other_subscriber(name); }
 
 void cupti_double_set_faults(const CuptiDoubleFaults* asked) {
-  const CuptiDoubleFaults faults = asked != nullptr ? *asked : CuptiDoubleFaults{};
-  library().device.set_faults(faults);
-  library().delivery.set_faults(faults);
+  library().set_faults(asked != nullptr ? *asked : CuptiDoubleFaults{});
 }
 
 void cupti_double_fail(const char* function, std::int32_t result, std::uint32_t skip, std::uint32_t times) {
@@ -130,5 +129,9 @@ std::uint64_t cupti_double_calls(const char* function) { return library().calls.
 const char* cupti_double_last_failed() { return library().keep(library().calls.last_failed()); }
 std::uint64_t cupti_double_lost_records() { return library().device.lost(); }
 std::uint64_t cupti_double_zeroed_records() { return library().device.zeroed(); }
-std::uint64_t cupti_double_buffers_held() { return library().delivery.buffers_held(); }
+void cupti_double_set_layouts(const CuptiDoubleLayouts* asked) {
+  library().set_layouts(asked != nullptr ? *asked : CuptiDoubleLayouts{});
+}
+std::uint64_t cupti_double_subscribers() { return library().subscribers(); }
+std::uint64_t cupti_double_buffers_held() { return library().buffers_held(); }
 const char* cupti_double_violations() { return library().violations(); }

@@ -53,11 +53,19 @@ CUPTI_DOUBLE_API std::int64_t cupti_double_replay(const char* path, std::uint64_
 
 // Forgets everything, as if the library had just been loaded. Only while no client is subscribed or uses it.
 CUPTI_DOUBLE_API void cupti_double_reset();
-// What cuptiGetVersion says, and with it the size of records. 130001 unless told.
+// What cuptiGetVersion says, and with it the size of records, and from 130300 on the interface of subscribers. 130001 unless told.
 CUPTI_DOUBLE_API void cupti_double_set_version(std::uint32_t version);
 // The double's clock runs `offset_ns` ahead of CLOCK_REALTIME and faster than it by `drift_ppm`, from now on.
 CUPTI_DOUBLE_API void cupti_double_set_clock(std::int64_t offset_ns, double drift_ppm);
-// Another tool has subscribed, or has gone (null).
+// Where fields are in the records of subscribers that select them (13.3 and later).
+struct CuptiDoubleLayouts {
+  std::uint64_t seed = 0;          // 0: as the vendor documents it; otherwise in any order, with padding
+  std::uint32_t change_every = 0;  // the places change with each n-th buffer
+  bool are_kept_secret = false;    // clients are not told where the fields are
+  std::uint64_t correlation_base = 0;  // is added to correlations, which have 64 bits in these records
+};
+CUPTI_DOUBLE_API void cupti_double_set_layouts(const CuptiDoubleLayouts* layouts);
+// Another tool has subscribed through the classic interface, or has gone (null).
 CUPTI_DOUBLE_API void cupti_double_set_other_subscriber(const char* name);
 
 // Of the records of the device, or of whole buffers. 0 switches a fault off, null all of them.
@@ -93,7 +101,8 @@ CUPTI_DOUBLE_API const char* cupti_double_last_failed();
 // How many records of the device were lost, whether counted for the client or not, and how many had their times taken.
 CUPTI_DOUBLE_API std::uint64_t cupti_double_lost_records();
 CUPTI_DOUBLE_API std::uint64_t cupti_double_zeroed_records();
-// Buffers that the client handed over and has not got back.
+// How many subscribers there are, and how many buffers the clients handed over and have not got back.
+CUPTI_DOUBLE_API std::uint64_t cupti_double_subscribers();
 CUPTI_DOUBLE_API std::uint64_t cupti_double_buffers_held();
 // What the client did that CUPTI does not allow, one sentence per line; empty if nothing. Valid until the next call.
 CUPTI_DOUBLE_API const char* cupti_double_violations();

@@ -30,9 +30,15 @@ void Delivery::register_callbacks(abi::BufferRequested requested, abi::BufferCom
   completed_ = completed;
 }
 
+void Delivery::register_callbacks(abi::SharedBufferRequested requested, abi::SharedBufferCompleted completed) {
+  std::lock_guard lock(mutex_);
+  shared_requested_ = requested;
+  shared_completed_ = completed;
+}
+
 bool Delivery::is_registered() const {
   std::lock_guard lock(mutex_);
-  return completed_ != nullptr;
+  return completed_ != nullptr || shared_completed_ != nullptr;
 }
 
 void Delivery::set_faults(const CuptiDoubleFaults& faults) {
@@ -51,10 +57,24 @@ bool Delivery::has_room(const Buffer& buffer, std::size_t bytes) const {
   return buffer.bytes != nullptr && takes_more_records && buffer.used + bytes <= buffer.size;
 }
 
+Delivery::Buffer Delivery::new_buffer() {
+  Buffer buffer;
+  const CuptiDoubleLayouts variation = library().layouts();
+  if (shared_requested_ != nullptr) buffer.layouts = layouts_.next(variation.seed, variation.change_every, variation.correlation_base);
+  return buffer;
+}
+
+std::string Delivery::written(const Buffer& buffer, const std::string& record) {
+  return buffer.layouts != nullptr ? buffer.layouts->encode(record) : record;
+}
+
 bool Delivery::request(Buffer& buffer, std::size_t needed) {
-  if (requested_ == nullptr) return false;
-  buffer = {};
-  requested_(&buffer.bytes, &buffer.size, &buffer.max_records);
+  if (shared_requested_ != nullptr) {
+    abi::RequestInfo info{sizeof info};
+    shared_requested_(&buffer.bytes, &buffer.size, &buffer.max_records, &info);
+  } else if (requested_ != nullptr) {
+    requested_(&buffer.bytes, &buffer.size, &buffer.max_records);
+  }
   if (buffer.bytes == nullptr || buffer.size == 0) return false;
   ++held_;
   if (reinterpret_cast<std::uintptr_t>(buffer.bytes) % 8 != 0) report_violation("a buffer is not aligned to 8 bytes");
@@ -72,17 +92,21 @@ bool Delivery::request(Buffer& buffer, std::size_t needed) {
 void Delivery::append(std::uint64_t lane, const std::string& record) {
   std::lock_guard lock(mutex_);
   Buffer& buffer = open_[lane];
-  if (!has_room(buffer, record.size())) {
+  std::string bytes = written(buffer, record);
+  // A kind that was enabled after the buffer was handed out has no layout in it.
+  if (bytes.empty() || !has_room(buffer, bytes.size())) {
     if (buffer.bytes != nullptr) close(std::exchange(buffer, {}));
-    if (!request(buffer, record.size())) {
+    buffer = new_buffer();
+    bytes = written(buffer, record);
+    if (bytes.empty() || !request(buffer, bytes.size())) {
       buffer = {};
       ++dropped_;
       return;
     }
   }
-  std::memcpy(buffer.bytes + buffer.used, record.data(), record.size());
-  buffer.used += record.size();
-  buffer.record_sizes.push_back(record.size());
+  std::memcpy(buffer.bytes + buffer.used, bytes.data(), bytes.size());
+  buffer.used += bytes.size();
+  buffer.record_sizes.push_back(bytes.size());
 }
 
 void Delivery::end_buffer(std::uint64_t lane) {
@@ -141,10 +165,16 @@ void Delivery::hand_over_buffers() {
     closed_.erase(due);
     is_handing_over_ = true;
     const abi::BufferCompleted completed = completed_;
+    const abi::SharedBufferCompleted shared_completed = shared_completed_;
     lock.unlock();
     {
       std::lock_guard client_runs(handing_over_);
-      completed(nullptr, 0, buffer.bytes, buffer.size, buffer.used);
+      if (buffer.layouts == nullptr) {
+        completed(nullptr, 0, buffer.bytes, buffer.size, buffer.used);
+      } else {
+        DescribedLayouts described(*buffer.layouts);
+        shared_completed(buffer.bytes, buffer.size, buffer.used, library().layouts().are_kept_secret ? nullptr : described.info());
+      }
     }
     lock.lock();
     --held_;
@@ -178,6 +208,8 @@ void Delivery::reset() {
   std::lock_guard lock(mutex_);
   requested_ = nullptr;
   completed_ = nullptr;
+  shared_requested_ = nullptr;
+  shared_completed_ = nullptr;
   trust_zeroed_ = false;
   dropped_ = 0;
 }

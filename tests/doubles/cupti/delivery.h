@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <random>
 #include <string>
@@ -13,16 +14,19 @@
 #include <vector>
 
 #include "tests/doubles/cupti/cupti_double.h"
+#include "tests/doubles/cupti/layouts.h"
 #include "tests/doubles/cupti/records.h"
 
 namespace cupti_double {
 
 class Delivery {
  public:
-  Delivery() : thread_([this] { hand_over_buffers(); }) {}
+  explicit Delivery(Layouts& layouts) : layouts_(layouts), thread_([this] { hand_over_buffers(); }) {}
   ~Delivery();
 
   void register_callbacks(abi::BufferRequested requested, abi::BufferCompleted completed);
+  // Records are user-defined from then on.
+  void register_callbacks(abi::SharedBufferRequested requested, abi::SharedBufferCompleted completed);
   bool is_registered() const;
   void set_faults(const CuptiDoubleFaults& faults);
   // The client promises that its buffers are zero, so that the library need not clear them.
@@ -47,20 +51,26 @@ class Delivery {
     std::size_t max_records = 0;
     std::size_t used = 0;
     std::vector<std::size_t> record_sizes;
+    std::shared_ptr<const BufferLayouts> layouts;  // null: classic records
     std::uint64_t due_flush = 0;  // handed over when so many flushes have been asked for
   };
   bool has_room(const Buffer& buffer, std::size_t bytes) const;
+  Buffer new_buffer();
+  static std::string written(const Buffer& buffer, const std::string& record);
   bool request(Buffer& buffer, std::size_t needed);
   void close(Buffer buffer);
   void shuffle_records(Buffer& buffer);
   bool is_due(const Buffer& buffer) const { return buffer.due_flush <= flushes_; }
   void hand_over_buffers();
 
+  Layouts& layouts_;
   mutable std::mutex mutex_;
   std::mutex handing_over_;  // held while the client's callback runs, as the library's own lock is
   std::condition_variable changed_;
   abi::BufferRequested requested_ = nullptr;
   abi::BufferCompleted completed_ = nullptr;
+  abi::SharedBufferRequested shared_requested_ = nullptr;
+  abi::SharedBufferCompleted shared_completed_ = nullptr;
   CuptiDoubleFaults faults_;
   std::mt19937_64 random_;
   bool trust_zeroed_ = false;

@@ -73,7 +73,7 @@ Device::Pending Device::place(const CuptiDoubleWork& work) {
   const std::int64_t earliest = work.start_ns != 0 ? library().clock.to_monotonic(work.start_ns) : monotonic_now() + kLaunchLatency;
   const std::int64_t start = std::max(earliest, stream_end);
   stream_end = start + static_cast<std::int64_t>(work.duration_ns != 0 ? work.duration_ns : kUsualDuration);
-  return {start, stream_end, {}};
+  return {start, stream_end, {}, 0};
 }
 
 void Device::add(Pending pending, std::uint32_t kind, std::uint32_t correlation, std::uint64_t node) {
@@ -84,14 +84,15 @@ void Device::add(Pending pending, std::uint32_t kind, std::uint32_t correlation,
 void Device::enqueue(const CuptiDoubleWork& work, std::uint32_t correlation) {
   std::lock_guard lock(mutex_);
   Pending pending = place(work);
-  if (!library().is_enabled(work.activity_kind)) return;
+  pending.tools = library().wanted_by(work.activity_kind);
+  if (pending.tools == 0) return;
   pending.record = make_record(work, correlation, 0);
   add(std::move(pending), work.activity_kind, correlation, 0);
 }
 
 void Device::enqueue_graph(const Graph& graph, std::uint32_t stream, std::uint32_t correlation) {
   std::lock_guard lock(mutex_);
-  const bool is_whole = library().is_enabled(abi::kGraphTrace);
+  const bool is_whole = library().traces_whole_graphs();
   Pending whole;
   std::uint32_t device = 0;
   for (const auto& node : graph.nodes) {
@@ -99,17 +100,20 @@ void Device::enqueue_graph(const Graph& graph, std::uint32_t stream, std::uint32
     work.stream = stream;
     work.start_ns = 0;
     Pending pending = place(work);
-    whole = {whole.start == 0 ? pending.start : whole.start, pending.end, {}};
+    whole = {whole.start == 0 ? pending.start : whole.start, pending.end, {}, 0};
     device = work.device;
-    if (is_whole || !library().is_enabled(work.activity_kind)) continue;
+    pending.tools = library().wanted_by(work.activity_kind);
+    if (is_whole || pending.tools == 0) continue;
     pending.record = make_record(work, correlation, node->id);
     add(std::move(pending), work.activity_kind, correlation, node->id);
   }
-  if (!is_whole || graph.nodes.empty()) return;
+  // A graph that was instantiated before leaves no record at all.
+  if (!is_whole || !graph.is_traced_whole || graph.nodes.empty()) return;
   abi::GraphTraceRecord record{.kind = abi::kGraphTrace, .correlation_id = correlation, .device_id = device, .graph_id = graph.id};
   record.context_id = device + 1;
   record.stream_id = stream;
   whole.record = record_bytes(record, library().version());
+  whole.tools = library().wanted_by(abi::kGraphTrace);
   add(std::move(whole), abi::kGraphTrace, correlation, 0);
 }
 
@@ -122,7 +126,7 @@ void Device::settle_until(std::int64_t now) {
   const auto running = std::stable_partition(pending_.begin(), pending_.end(), [now](const Pending& each) { return each.end <= now; });
   for (auto each = pending_.begin(); each != running; ++each) {
     write_times(each->record, library().clock.from_monotonic(each->start), library().clock.from_monotonic(each->end));
-    write(std::move(each->record));
+    write(std::move(each->record), each->tools);
   }
   pending_.erase(pending_.begin(), running);
 }
@@ -133,7 +137,7 @@ void Device::settle_forcibly() {
   if (!is_held_) settle_until(now);
   for (Pending& each : pending_) {
     write_times(each.record, each.start <= now ? library().clock.from_monotonic(each.start) : 0, 0);
-    write(std::move(each.record));
+    write(std::move(each.record), each.tools);
   }
   pending_.clear();
 }
@@ -158,30 +162,29 @@ void Device::set_faults(const CuptiDoubleFaults& faults) {
   faults_ = faults;
 }
 
-void Device::write_record(std::string record) {
+void Device::write_record(std::string record, std::uint32_t tools) {
   std::lock_guard lock(mutex_);
-  write(std::move(record));
+  write(std::move(record), tools);
 }
 
-void Device::write(std::string record) {
+void Device::write(std::string record, std::uint32_t tools) {
   const auto strikes = [this](std::uint32_t every) { return every != 0 && written_ % every == 0; };
-  Delivery& delivery = library().delivery;
   ++written_;
   if (strikes(faults_.lose_every)) {
     ++lost_;
-    if (faults_.count_lost) delivery.count_dropped(1);
+    if (faults_.count_lost) library().count_dropped(tools, 1);
     return;
   }
   if (strikes(faults_.zero_times_every)) {
     ++zeroed_;
     write_times(record, 0, 0);
   }
-  delivery.append(kDeviceLane, record);
+  library().write(tools, kDeviceLane, record);
   if (strikes(faults_.unknown_record_every)) {
     std::string unknown(64, '\0');
     write_value(unknown.data(), 0, kNoSuchKind);
-    delivery.append(kDeviceLane, unknown);
-    delivery.end_buffer(kDeviceLane);
+    library().write(tools, kDeviceLane, unknown);
+    library().end_buffers(tools, kDeviceLane);
   }
 }
 

@@ -28,7 +28,7 @@ class Device {
 
   void set_faults(const CuptiDoubleFaults& faults);
   // A record of the device, with the faults that are on. Also for records that were captured elsewhere.
-  void write_record(std::string record);
+  void write_record(std::string record, std::uint32_t tools);
   void add_truth(const CuptiDoubleTruth& truth);
   std::size_t take_truth(CuptiDoubleTruth* out, std::size_t capacity);
   std::uint64_t lost() const;
@@ -40,12 +40,13 @@ class Device {
     std::int64_t start = 0;  // CLOCK_MONOTONIC
     std::int64_t end = 0;
     std::string record;
+    std::uint32_t tools = 0;  // that get it
   };
   // Where the work finds its place on its stream; the record follows if the client asked for its kind.
   Pending place(const CuptiDoubleWork& work);
   void add(Pending pending, std::uint32_t kind, std::uint32_t correlation, std::uint64_t node);
   void settle_until(std::int64_t now);
-  void write(std::string record);
+  void write(std::string record, std::uint32_t tools);
 
   mutable std::mutex mutex_;
   bool is_held_ = false;

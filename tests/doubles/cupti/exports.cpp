@@ -18,6 +18,7 @@ namespace {
 
 #define RETURN_IF_TOLD_TO_FAIL() \
   if (const abi::Result told = library().calls.begin(__func__); told != abi::kSuccess) return told
+#define CLASSIC() library().classic(__func__)
 
 DOUBLE_FUNCTION(cuptiGetVersion, (std::uint32_t * version)) {
   RETURN_IF_TOLD_TO_FAIL();
@@ -43,6 +44,7 @@ DOUBLE_FUNCTION(cuptiGetResultString, (abi::Result result, const char** text)) {
 
 DOUBLE_FUNCTION(cuptiGetTimestamp, (std::uint64_t * ns)) {
   RETURN_IF_TOLD_TO_FAIL();
+  if (library().has_shared_subscribers()) return abi::kNotCompatible;
   *ns = library().clock.now();
   return abi::kSuccess;
 }
@@ -61,7 +63,8 @@ DOUBLE_FUNCTION(cuptiSubscribe, (abi::Subscriber * subscriber, abi::CallbackFunc
 DOUBLE_FUNCTION(cuptiSubscribe_v2,
                 (abi::Subscriber * subscriber, abi::CallbackFunction callback, void* user, abi::SubscriberParams* params)) {
   RETURN_IF_TOLD_TO_FAIL();
-  return library().subscribe(subscriber, callback, user, params);
+  return library().is_shared_version() ? library().subscribe_shared(subscriber, callback, user, params)
+                                       : library().subscribe(subscriber, callback, user, params);
 }
 
 DOUBLE_FUNCTION(cuptiUnsubscribe, (abi::Subscriber subscriber)) {
@@ -77,32 +80,30 @@ DOUBLE_FUNCTION(cuptiEnableCallback, (std::uint32_t enable, abi::Subscriber subs
 DOUBLE_FUNCTION(cuptiActivityRegisterCallbacks, (abi::BufferRequested requested, abi::BufferCompleted completed)) {
   RETURN_IF_TOLD_TO_FAIL();
   if (requested == nullptr || completed == nullptr) return abi::kInvalidParameter;
-  library().delivery.register_callbacks(requested, completed);
+  if (library().has_shared_subscribers()) return abi::kNotCompatible;
+  CLASSIC().delivery.register_callbacks(requested, completed);
   return abi::kSuccess;
 }
 
 DOUBLE_FUNCTION(cuptiActivityEnable, (std::uint32_t kind)) {
   RETURN_IF_TOLD_TO_FAIL();
-  if (cupti_double::record_size(kind, library().version()) == 0) return abi::kInvalidKind;
-  library().enable(kind, true);
-  return abi::kSuccess;
+  return library().enable_classic(CLASSIC(), kind);
 }
 
 DOUBLE_FUNCTION(cuptiActivityDisable, (std::uint32_t kind)) {
   RETURN_IF_TOLD_TO_FAIL();
-  library().enable(kind, false);
-  return abi::kSuccess;
+  return library().enable(CLASSIC(), kind, false);
 }
 
 DOUBLE_FUNCTION(cuptiActivityFlushAll, (std::uint32_t flag)) {
   RETURN_IF_TOLD_TO_FAIL();
-  if (!library().delivery.is_registered()) return abi::kInvalidOperation;
+  if (!library().is_registered()) return abi::kInvalidOperation;
   if ((flag & abi::kFlushForced) != 0) {
     library().device.settle_forcibly();
   } else {
     library().device.settle();
   }
-  library().delivery.flush();
+  library().flush();
   return abi::kSuccess;
 }
 
@@ -123,32 +124,31 @@ DOUBLE_FUNCTION(cuptiActivityGetNextRecord, (std::uint8_t * buffer, std::size_t 
 
 DOUBLE_FUNCTION(cuptiActivityGetNumDroppedRecords, (void*, std::uint32_t, std::size_t* dropped)) {
   RETURN_IF_TOLD_TO_FAIL();
-  *dropped = library().delivery.take_dropped();
+  *dropped = CLASSIC().delivery.take_dropped();
   return abi::kSuccess;
 }
 
 DOUBLE_FUNCTION(cuptiActivitySetAttribute, (std::uint32_t attribute, std::size_t* size, void* value)) {
   RETURN_IF_TOLD_TO_FAIL();
   if (size == nullptr || value == nullptr) return abi::kInvalidParameter;
-  if (attribute == abi::kZeroedOutActivityBuffer) library().delivery.trust_zeroed_buffers(*static_cast<const std::uint8_t*>(value) != 0);
-  return abi::kSuccess;
+  return library().set_attribute(CLASSIC(), attribute, *size, value);
 }
 
 DOUBLE_FUNCTION(cuptiActivityEnableRuntimeApi, (std::uint32_t callback_id, std::uint8_t enable)) {
   RETURN_IF_TOLD_TO_FAIL();
-  library().enable_function(abi::kRuntimeApi, callback_id, enable != 0);
+  library().enable_function(CLASSIC(), abi::kRuntimeApi, callback_id, enable != 0);
   return abi::kSuccess;
 }
 
 DOUBLE_FUNCTION(cuptiActivityEnableDriverApi, (std::uint32_t callback_id, std::uint8_t enable)) {
   RETURN_IF_TOLD_TO_FAIL();
-  library().enable_function(abi::kDriverApi, callback_id, enable != 0);
+  library().enable_function(CLASSIC(), abi::kDriverApi, callback_id, enable != 0);
   return abi::kSuccess;
 }
 
 DOUBLE_FUNCTION(cuptiSetThreadIdType, (std::uint32_t type)) {
   RETURN_IF_TOLD_TO_FAIL();
-  library().use_system_thread_ids(type == abi::kSystemThreadId);
+  library().use_system_thread_ids(CLASSIC(), type == abi::kSystemThreadId);
   return abi::kSuccess;
 }
 

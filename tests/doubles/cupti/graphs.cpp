@@ -69,6 +69,7 @@ Graph* Graphs::end_capture(std::uint32_t stream) {
 Graph* Graphs::instantiate(Graph* graph) {
   Graph* clone = add_graph();
   clone->is_executable = true;
+  clone->is_traced_whole = library().traces_whole_graphs();
   notify(abi::kGraphCreated, {.graph = clone});
   for (const auto& original : graph->nodes) {
     Node* node = add_node(*clone, original->work);

@@ -22,6 +22,7 @@ struct Node {
 struct Graph {
   std::uint32_t id = 0;
   bool is_executable = false;
+  bool is_traced_whole = false;  // it was instantiated while graphs were traced as a whole
   std::vector<std::unique_ptr<Node>> nodes;
 };
 

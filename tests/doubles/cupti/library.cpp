@@ -11,14 +11,20 @@
 namespace cupti_double {
 namespace {
 
-// The one subscriber's handle; only its address matters.
-int subscriber_handle;
-
 void copy_name(abi::SubscriberParams* params, const std::string& name) {
   if (params == nullptr || params->old_subscriber_name == nullptr || params->old_subscriber_size == 0) return;
   const std::size_t length = std::min(name.size(), params->old_subscriber_size - 1);
   std::memcpy(params->old_subscriber_name, name.data(), length);
   params->old_subscriber_name[length] = '\0';
+}
+
+std::string full_name(const abi::SubscriberParams* params) {
+  return std::string("CUPTI for ") + (params != nullptr && params->subscriber_name != nullptr ? params->subscriber_name : "");
+}
+
+std::uint32_t thread_id(bool of_the_system) {
+  if (of_the_system) return static_cast<std::uint32_t>(syscall(SYS_gettid));
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(reinterpret_cast<void*>(pthread_self())));
 }
 
 }  // namespace
@@ -30,39 +36,83 @@ Library& library() {
 
 void report_violation(const std::string& sentence) { library().add_violation(sentence); }
 
+abi::Result Library::refuse(abi::SubscriberParams* params, const std::string& name) {
+  copy_name(params, name);
+  return abi::kMultipleSubscribersNotSupported;
+}
+
 abi::Result Library::subscribe(abi::Subscriber* subscriber, abi::CallbackFunction callback, void* user, abi::SubscriberParams* params) {
   std::lock_guard lock(mutex_);
   if (subscriber == nullptr || (params != nullptr && params->struct_size < sizeof(abi::SubscriberParams))) return abi::kInvalidParameter;
-  if (!other_subscriber_.empty() || user_ != nullptr || callback_ != nullptr) {
-    copy_name(params, other_subscriber_.empty() ? subscriber_name_ : other_subscriber_);
-    return abi::kMultipleSubscribersNotSupported;
+  if (!other_subscriber_.empty()) return refuse(params, other_subscriber_);
+  for (const Tool& tool : tools_)
+    if (tool.is_subscribed) return refuse(params, tool.name);
+  Tool& tool = tools_[0];
+  tool.is_subscribed = true;
+  tool.callback = callback;
+  tool.user = user;
+  tool.name = full_name(params);
+  *subscriber = &tool;
+  return abi::kSuccess;
+}
+
+Tool* Library::free_tool() {
+  const auto free = std::find_if(tools_.begin() + 1, tools_.end(), [](const Tool& tool) { return !tool.is_subscribed; });
+  return free != tools_.end() ? &*free : nullptr;
+}
+
+// All subscribers or none of them use the newer interface, and all of them must want to share the library.
+abi::Result Library::subscribe_shared(abi::Subscriber* subscriber, abi::CallbackFunction callback, void* user,
+                                      abi::SubscriberParams* params) {
+  std::lock_guard lock(mutex_);
+  if (subscriber == nullptr || (params != nullptr && params->struct_size < sizeof(abi::SubscriberParams))) return abi::kInvalidParameter;
+  const bool shares = params != nullptr && params->struct_size >= sizeof(abi::SharedSubscriberParams) &&
+                      reinterpret_cast<const abi::SharedSubscriberParams*>(params)->allow_multiple_subscribers != 0;
+  if (!other_subscriber_.empty()) return refuse(params, other_subscriber_);
+  if (!tools_[0].kinds.empty()) return refuse(params, "");
+  bool is_first = true;
+  for (const Tool& tool : tools_) {
+    if (!tool.is_subscribed) continue;
+    if (&tool == &tools_[0] || !shares || !may_share_) return refuse(params, tool.name);
+    if (is_first) copy_name(params, tool.name);
+    is_first = false;
   }
-  callback_ = callback;
-  user_ = user;
-  subscriber_name_ = std::string("CUPTI for ") + (params != nullptr && params->subscriber_name != nullptr ? params->subscriber_name : "");
-  *subscriber = &subscriber_handle;
+  Tool* tool = free_tool();
+  if (tool == nullptr) return abi::kOutOfMemory;
+  if (is_first) may_share_ = shares;
+  tool->is_subscribed = true;
+  tool->callback = callback;
+  tool->user = user;
+  tool->name = full_name(params);
+  *subscriber = tool;
   return abi::kSuccess;
 }
 
 abi::Result Library::unsubscribe(abi::Subscriber subscriber) {
+  Tool* tool = find(subscriber, "cuptiUnsubscribe");
+  if (tool == nullptr) return abi::kInvalidParameter;
   std::lock_guard lock(mutex_);
-  if (subscriber != &subscriber_handle || callback_ == nullptr) {
-    add_violation("a client unsubscribed that was not subscribed");
-    return abi::kInvalidParameter;
+  if (tool == &tools_[0]) {
+    // What the classic interface has enabled belongs to the process.
+    tool->is_subscribed = false;
+    tool->callback = nullptr;
+    tool->user = nullptr;
+    tool->callbacks.clear();
+  } else {
+    tool->forget();
   }
-  callback_ = nullptr;
-  user_ = nullptr;
-  enabled_callbacks_.clear();
+  if (std::ranges::none_of(tools_, [](const Tool& each) { return each.is_subscribed; })) has_whole_graphs_ = false;
   return abi::kSuccess;
 }
 
 abi::Result Library::enable_callback(bool enable, abi::Subscriber subscriber, std::uint32_t domain, std::uint32_t callback_id) {
+  Tool* tool = find(subscriber, "cuptiEnableCallback");
+  if (tool == nullptr) return abi::kInvalidParameter;
   std::lock_guard lock(mutex_);
-  if (subscriber != &subscriber_handle || callback_ == nullptr) return abi::kInvalidParameter;
   if (enable) {
-    enabled_callbacks_.insert({domain, callback_id});
+    tool->callbacks.insert({domain, callback_id});
   } else {
-    enabled_callbacks_.erase({domain, callback_id});
+    tool->callbacks.erase({domain, callback_id});
   }
   return abi::kSuccess;
 }
@@ -72,49 +122,37 @@ void Library::set_other_subscriber(const char* name) {
   other_subscriber_ = name != nullptr ? name : "";
 }
 
+std::size_t Library::subscribers() const {
+  std::lock_guard lock(mutex_);
+  return static_cast<std::size_t>(std::ranges::count_if(tools_, [](const Tool& tool) { return tool.is_subscribed; }));
+}
+
 void Library::call_back(std::uint32_t domain, std::uint32_t callback_id, const void* data) {
-  abi::CallbackFunction callback = nullptr;
-  void* user = nullptr;
+  std::vector<std::pair<abi::CallbackFunction, void*>> wanted;
   {
     std::lock_guard lock(mutex_);
-    if (!enabled_callbacks_.contains({domain, callback_id})) return;
-    callback = callback_;
-    user = user_;
+    for (const Tool& tool : tools_)
+      if (tool.callback != nullptr && tool.callbacks.contains({domain, callback_id})) wanted.emplace_back(tool.callback, tool.user);
   }
-  if (callback != nullptr) callback(user, domain, callback_id, data);
+  for (const auto& [callback, user] : wanted) callback(user, domain, callback_id, data);
 }
 
-bool Library::is_enabled(std::uint32_t kind) const {
+bool Library::has_shared_subscribers() const {
   std::lock_guard lock(mutex_);
-  return enabled_kinds_.contains(kind);
+  return std::any_of(tools_.begin() + 1, tools_.end(), [](const Tool& tool) { return tool.is_subscribed; });
 }
 
-void Library::enable(std::uint32_t kind, bool on) {
+Tool& Library::classic(const char* function) {
+  if (has_shared_subscribers()) add_violation(std::string(function) + " was called beside the interface of subscribers");
+  return tools_[0];
+}
+
+Tool* Library::find(abi::Subscriber subscriber, const char* function) {
   std::lock_guard lock(mutex_);
-  if (on) {
-    enabled_kinds_.insert(kind);
-  } else {
-    enabled_kinds_.erase(kind);
-  }
-}
-
-bool Library::is_function_enabled(std::uint32_t domain, std::uint32_t callback_id) const {
-  std::lock_guard lock(mutex_);
-  return !disabled_functions_.contains({domain, callback_id});
-}
-
-void Library::enable_function(std::uint32_t domain, std::uint32_t callback_id, bool on) {
-  std::lock_guard lock(mutex_);
-  if (on) {
-    disabled_functions_.erase({domain, callback_id});
-  } else {
-    disabled_functions_.insert({domain, callback_id});
-  }
-}
-
-std::uint32_t Library::thread_id() const {
-  if (system_thread_ids_) return static_cast<std::uint32_t>(syscall(SYS_gettid));
-  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(reinterpret_cast<void*>(pthread_self())));
+  for (Tool& tool : tools_)
+    if (&tool == subscriber && tool.is_subscribed) return &tool;
+  add_violation(std::string(function) + " was called for somebody who has not subscribed");
+  return nullptr;
 }
 
 void Library::reserve_correlations_up_to(std::uint32_t last) {
@@ -124,17 +162,24 @@ void Library::reserve_correlations_up_to(std::uint32_t last) {
 }
 
 void Library::write_call(std::uint32_t domain, std::uint32_t callback_id, std::int64_t start, std::int64_t end, std::uint32_t correlation) {
-  const std::uint32_t kind = domain == abi::kRuntimeApi ? abi::kRuntime : abi::kDriver;
-  if (!is_enabled(kind) || !is_function_enabled(domain, callback_id)) return;
-  const abi::ApiRecord record{.kind = kind,
-                              .callback_id = callback_id,
-                              .start = clock.from_monotonic(start),
-                              .end = clock.from_monotonic(end),
-                              .process_id = static_cast<std::uint32_t>(getpid()),
-                              .thread_id = thread_id(),
-                              .correlation_id = correlation,
-                              .return_value = 0};
-  delivery.append(static_cast<std::uint64_t>(syscall(SYS_gettid)), record_bytes(record, version()));
+  const Tools wanted = call_wanted_by(domain, callback_id);
+  for (std::size_t i = 0; i < kTools; ++i) {
+    if ((wanted >> i & 1) == 0) continue;
+    bool has_system_thread_ids = false;
+    {
+      std::lock_guard lock(mutex_);
+      has_system_thread_ids = tools_[i].has_system_thread_ids;
+    }
+    const abi::ApiRecord record{.kind = domain == abi::kRuntimeApi ? abi::kRuntime : abi::kDriver,
+                                .callback_id = callback_id,
+                                .start = clock.from_monotonic(start),
+                                .end = clock.from_monotonic(end),
+                                .process_id = static_cast<std::uint32_t>(getpid()),
+                                .thread_id = thread_id(has_system_thread_ids),
+                                .correlation_id = correlation,
+                                .return_value = 0};
+    tools_[i].delivery.append(static_cast<std::uint64_t>(syscall(SYS_gettid)), record_bytes(record, version()));
+  }
 }
 
 void Library::set_function_name(std::uint32_t domain, std::uint32_t callback_id, const std::string& name) {
@@ -170,20 +215,20 @@ const char* Library::function_name(std::uint32_t domain, std::uint32_t callback_
 
 void Library::reset() {
   reset_base();
-  delivery.reset();
+  for (Tool& tool : tools_) {
+    tool.delivery.reset();
+    tool.layouts.reset();
+  }
   device.reset();
   graphs.reset();
   clock.set(0, 0);
+  set_layouts({});
   version_ = 130001;
   last_correlation_ = 0;
-  system_thread_ids_ = false;
   std::lock_guard lock(mutex_);
-  callback_ = nullptr;
-  user_ = nullptr;
+  for (Tool& tool : tools_) tool.forget();
+  was_classic_ = may_share_ = has_whole_graphs_ = false;
   other_subscriber_.clear();
-  enabled_callbacks_.clear();
-  enabled_kinds_.clear();
-  disabled_functions_.clear();
   function_names_.clear();
 }
 

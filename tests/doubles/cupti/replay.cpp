@@ -106,11 +106,11 @@ void make_graph_callbacks(const std::vector<GraphCallback>& callbacks, std::uint
   Clock::pin(0);
 }
 
-bool is_wanted(const std::string& record) {
+Library::Tools wanted_by(const std::string& record) {
   const std::uint32_t kind = kind_of(record);
-  if (!library().is_enabled(kind)) return false;
+  if (!is_call(kind)) return library().wanted_by(kind);
   const std::uint32_t domain = kind == abi::kRuntime ? abi::kRuntimeApi : abi::kDriverApi;
-  return !is_call(kind) || library().is_function_enabled(domain, read_value<std::uint32_t>(record.data(), 4));
+  return library().call_wanted_by(domain, read_value<std::uint32_t>(record.data(), 4));
 }
 
 std::uint32_t correlation_of(const std::string& record) {
@@ -138,7 +138,7 @@ void add_truth(const std::string& record) {
       {kind_of(record), correlation_of(record), read_value<std::uint64_t>(record.data(), node), monotonic(start), monotonic(start + 8)});
 }
 
-void deliver(std::string record, const Captured& captured, std::uint32_t thread_id) {
+void deliver(std::string record, Library::Tools tools, const Captured& captured, std::uint32_t thread_id) {
   const std::uint32_t kind = kind_of(record);
   library().reserve_correlations_up_to(correlation_of(record));
   if (kind == abi::kConcurrentKernel) {
@@ -154,9 +154,9 @@ void deliver(std::string record, const Captured& captured, std::uint32_t thread_
   if (is_device_kind(kind)) add_truth(record);
   record.resize(record_size(kind, library().version()), '\0');  // what another version appends is zero
   if (is_device_kind(kind)) {
-    library().device.write_record(std::move(record));
+    library().device.write_record(std::move(record), tools);
   } else {
-    library().delivery.append(lane, record);
+    library().write(tools, lane, record);
   }
 }
 
@@ -171,8 +171,9 @@ std::int64_t replay(const char* path, std::uint64_t end_ns, std::uint32_t thread
   make_graph_callbacks(captured.graph_callbacks, end_ns != 0 ? move_times(captured.records, end_ns) : 0);
   std::int64_t delivered = 0;
   for (std::string& record : captured.records) {
-    if (!is_wanted(record)) continue;
-    deliver(std::move(record), captured, thread_id);
+    const Library::Tools tools = wanted_by(record);
+    if (tools == 0) continue;
+    deliver(std::move(record), tools, captured, thread_id);
     ++delivered;
   }
   return delivered;

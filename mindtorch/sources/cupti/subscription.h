@@ -1,0 +1,92 @@
+// Subscription: what one session has enabled in CUPTI, from prepare() to the end of stop().
+//
+// There are two interfaces. The classic one has fixed records and settings that hold for the process; it serves one tool. From CUPTI 13.3 on
+// each subscriber has settings of its own and selects the fields of its records, and several tools may subscribe. The newer one is used
+// where the library and the driver support it and no other tool uses the classic one.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mindtorch/base/error.h"
+#include "mindtorch/record/source.h"
+#include "mindtorch/sources/cupti/cupti_abi_v2.h"
+#include "mindtorch/sources/cupti/library.h"
+
+namespace mindtorch::sources::cupti {
+
+// Whose clock callbacks read: that of a subscriber of the newer interface, or null for the one of the process. CUPTI refuses the latter
+// while there are such subscribers.
+using ClockOwner = std::atomic<Subscriber>;
+
+// The callbacks of the source. They outlive every subscription, because CUPTI may hand buffers back at any time.
+struct SourceCallbacks {
+  CallbackFunction graph_nodes = nullptr;
+  void* user = nullptr;
+  ClockOwner* clock_owner = nullptr;
+  BufferRequested requested = nullptr;
+  BufferCompleted completed = nullptr;
+  SharedBufferRequested shared_requested = nullptr;
+  SharedBufferCompleted shared_completed = nullptr;
+};
+
+class Subscription {
+ public:
+  explicit Subscription(const Library& library) : library_(library) {}
+  virtual ~Subscription() = default;
+  Subscription(const Subscription&) = delete;
+  Subscription& operator=(const Subscription&) = delete;
+
+  // Registers everything but the kinds. With `whole_graphs` the nodes of graphs are of no interest.
+  virtual Status open(const SourceCallbacks& callbacks, bool whole_graphs) = 0;
+  virtual Result enable(std::uint32_t kind) = 0;
+  virtual Result disable(std::uint32_t kind) = 0;
+  virtual Result read_clock(std::uint64_t* ns) const = 0;
+  virtual Result count_dropped(std::size_t* dropped) const = 0;
+  virtual std::string_view name() const = 0;
+
+  // Enables the kinds of `options` that the library has. A failure leaves nothing enabled.
+  Status enable_kinds(const record::SourceOptions& options);
+  void disable_kinds();
+  void disable_device_kinds();
+
+  // What the session will lack although it runs.
+  const std::vector<std::string>& limits() const { return limits_; }
+  // The name of another tool that has subscribed, as far as it is known.
+  const std::string& other_subscriber() const { return other_subscriber_; }
+
+ protected:
+  // Asks for the callbacks that tell of the nodes of graphs. A failure becomes a limit.
+  bool watch_graph_nodes(Subscriber subscriber);
+  // Before the kinds are enabled, and after they have been disabled.
+  virtual void use_system_thread_ids(bool) {}
+  // After the kinds, which switch all of their functions on.
+  virtual void switch_calls_off() {}
+
+  const Library& library_;
+  std::vector<std::string> limits_;
+  std::string other_subscriber_;
+
+ private:
+  std::vector<std::uint32_t> enabled_;
+};
+
+// For bug reports and tests: MINDTORCH_CUPTI_RECORDS=classic.
+bool is_classic_forced();
+
+struct OpenedSubscription {
+  std::unique_ptr<Subscription> subscription;  // null if the status says why
+  Status status = Status::ok();
+  std::string why_classic;  // why the newer interface is not used; empty if it is
+};
+// Tries the newer interface first. `why_classic`: it has been tried already, and this is what went wrong. A process that has used the
+// classic interface cannot use the newer one any more.
+OpenedSubscription open_subscription(const Library& library, const SourceCallbacks& callbacks, bool whole_graphs,
+                                     std::string why_classic = "");
+
+}  // namespace mindtorch::sources::cupti
