@@ -28,6 +28,7 @@ LAYERS = {
         "mindtorch/base",
     ],
     "mindtorch/runtime": ["mindtorch/record", "mindtorch/reference_device", "mindtorch/base"],
+    "mindtorch/bridges/nvtx": ["mindtorch/record", "mindtorch/trace", "mindtorch/base"],
     "mindtorch/bridges/torch": ["mindtorch/record", "mindtorch/trace", "mindtorch/base"],
     "mtprof": ["mindtorch/export", "mindtorch/ingest", "mindtorch/analyze", "mindtorch/trace", "mindtorch/base"],
     "python/src": ["mindtorch"],
@@ -57,6 +58,7 @@ HOST_HEADERS = [
 # Part -> the only headers of another part that it may include.
 ONLY_HEADERS = {
     ("mindtorch/runtime", "mindtorch/record"): HOST_HEADERS,
+    ("mindtorch/bridges/nvtx", "mindtorch/record"): HOST_HEADERS,
     ("mindtorch/bridges/torch", "mindtorch/record"): HOST_HEADERS,
     ("python/src", "mindtorch/record"): HOST_HEADERS,
 }

@@ -16,6 +16,7 @@ def _each(folder, names, tests):
 # Sources that are tested through what uses them -> the tests. Every source is named, so that a new one needs a test or a decision.
 TESTED_ELSEWHERE = {
     "analyze/report/device_rules.cpp": ["analyze/report/findings_test.cpp"],
+    **_each("bridges/nvtx", "domains ranges", ["bridges/nvtx/injection_test.cpp"]),
     "bridges/torch/bridge.cpp": ["bridges/torch/test_lifecycle.py"],
     **_each("bridges/torch", "cpu_memory op_inputs", ["bridges/torch/test_parity.py"]),
     **_each("bridges/torch", "call_details call_values", ["bridges/torch/test_execution_traces.py"]),
@@ -28,7 +29,7 @@ TESTED_ELSEWHERE = {
     "export/input_text.cpp": ["export/test_chrome_trace.py", "ingest/chrome/chrome_reader_test.cpp"],
     **_each(
         "export/chrome",
-        "chrome_writer events header",
+        "chrome_writer counter_events events header",
         ["export/test_chrome_trace.py", "ingest/chrome/chrome_reader_test.cpp"],
     ),
     "export/html/memory_timeline_page.cpp": ["export/html/memory_timeline_writer_test.cpp"],
@@ -141,6 +142,7 @@ TESTED_ELSEWHERE = {
     **_each("sources/cupti", "cupti_source decode", ["sources/cupti_source_test.cpp", "sources/cupti_contract_test.cpp"]),
     "sources/cupti/decode_finish.cpp": ["sources/cupti_graphs_test.cpp", "sources/cupti_contract_test.cpp"],
     "sources/cupti/driver.cpp": ["sources/cupti_source_test.cpp", "sources/cupti_faults_test.cpp"],
+    **_each("sources/cupti", "extra_kinds extra_records pm_sampling", ["sources/cupti_extras_test.cpp"]),
     "sources/cupti/graph_nodes.cpp": ["sources/cupti_graphs_test.cpp", "sources/cupti_captures_test.cpp"],
     "sources/cupti/library.cpp": ["sources/cupti_faults_test.cpp"],
     "sources/cupti/occupancy.cpp": ["sources/occupancy_test.cpp"],

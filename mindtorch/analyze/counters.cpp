@@ -13,7 +13,7 @@ namespace mindtorch::analyze {
 namespace {
 
 // Values at the same time: the last one counts.
-void append(Counter& counter, std::int64_t time_ns, std::int64_t value) {
+void append(Counter& counter, std::int64_t time_ns, double value) {
   if (!counter.times_ns.empty() && counter.times_ns.back() == time_ns) {
     counter.values.back() = value;
   } else {
@@ -23,13 +23,13 @@ void append(Counter& counter, std::int64_t time_ns, std::int64_t value) {
 }
 
 void add_memory(const trace::Recording& recording, trace::Device device, std::vector<Counter>& out) {
-  Counter allocated{.name = "allocated", .device = device}, reserved{.name = "reserved", .device = device};
+  Counter allocated{.name = "allocated", .unit = "bytes", .device = device}, reserved{.name = "reserved", .unit = "bytes", .device = device};
   for (std::size_t report = 0; report < recording.memory.size(); ++report) {
     if (recording.memory.device[report] != device) continue;
-    append(allocated, recording.memory.time_ns[report], recording.memory.total_allocated[report]);
-    append(reserved, recording.memory.time_ns[report], recording.memory.total_reserved[report]);
+    append(allocated, recording.memory.time_ns[report], static_cast<double>(recording.memory.total_allocated[report]));
+    append(reserved, recording.memory.time_ns[report], static_cast<double>(recording.memory.total_reserved[report]));
   }
-  const bool has_reserved = std::ranges::any_of(reserved.values, [](std::int64_t value) { return value != 0; });
+  const bool has_reserved = std::ranges::any_of(reserved.values, [](double value) { return value != 0; });
   if (!allocated.values.empty()) out.push_back(std::move(allocated));
   if (has_reserved) out.push_back(std::move(reserved));
 }
@@ -48,8 +48,8 @@ void add_queues(const Analysis& analysis, std::vector<Counter>& out) {
   }
   for (auto& [device, of_device] : changes) {
     std::ranges::sort(of_device);
-    Counter queued{.name = "queued", .device = device};
-    std::int64_t value = 0;
+    Counter queued{.name = "queued", .unit = "count", .device = device};
+    double value = 0;
     for (const auto& [time_ns, change] : of_device) append(queued, time_ns, value += change);
     out.push_back(std::move(queued));
   }
@@ -61,6 +61,11 @@ std::vector<Counter> counters(const Analysis& analysis) {
   std::vector<Counter> all;
   for (const trace::Device device : memory_devices(analysis.recording())) add_memory(analysis.recording(), device, all);
   add_queues(analysis, all);
+  for (const trace::CounterTrack& track : analysis.recording().counters) {
+    Counter measured{.name = track.name, .unit = track.unit, .device = track.device};
+    for (std::size_t i = 0; i < track.size(); ++i) append(measured, track.times_ns[i], track.values[i]);
+    if (!measured.values.empty()) all.push_back(std::move(measured));
+  }
   return all;
 }
 

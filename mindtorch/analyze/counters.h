@@ -14,14 +14,16 @@ namespace mindtorch::analyze {
 
 struct Counter {
   // "allocated" and "reserved": bytes of the allocator. "queued": device work that was launched and has not begun.
-  std::string_view name;
+  std::string_view name;  // or that of a trace::CounterTrack
+  std::string_view unit;
   trace::Device device;
   std::vector<std::int64_t> times_ns;  // increasing
-  std::vector<std::int64_t> values;    // from each time on
+  std::vector<double> values;          // from each time on
   friend bool operator==(const Counter&, const Counter&) = default;
 };
 
-// Memory of each device with reports, then the queue of each device with work. O((reports + device work) * log).
+// Memory of each device with reports, the queue of each device with work, then the counters that were measured; the texts are those of the
+// recording. O((reports + device work) * log).
 MINDTORCH_EXPORT std::vector<Counter> counters(const Analysis& analysis);
 
 // "CPU", "CUDA:0".

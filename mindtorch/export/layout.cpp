@@ -60,7 +60,7 @@ class LayoutMaker {
       if (track.kind != Track::Kind::kThread || host_of_pid_.contains(track.pid)) continue;
       const std::int64_t pid = pids_.claim(track.pid, 1);
       host_of_pid_[track.pid] = static_cast<std::uint32_t>(layout_.processes.size());
-      layout_.processes.push_back({pid, fmt::format("process {}", track.pid), "CPU", pid, false});
+      layout_.processes.push_back({pid, fmt::format("process {}", track.pid), "CPU", pid, false, {}});
     }
   }
 
@@ -68,11 +68,19 @@ class LayoutMaker {
     for (const Track& track : recording_.tracks) {
       const auto key = std::pair(track.pid, track.device);
       if (track.kind != Track::Kind::kStream || process_of_device_.contains(key)) continue;
-      const std::int64_t pid = pids_.claim(track.device.index, 0);
-      const std::string label = device_label(track.device);
       process_of_device_[key] = static_cast<std::uint32_t>(layout_.processes.size());
-      layout_.processes.push_back({pid, label, label, kDeviceSortIndex + track.device.index, true});
+      add_device(track.device);
     }
+    // A device may have been measured while it did nothing.
+    for (const trace::CounterTrack& counter : recording_.counters)
+      if (std::ranges::none_of(layout_.processes, [&](const Process& process) { return process.device == counter.device; }))
+        add_device(counter.device);
+  }
+
+  void add_device(trace::Device device) {
+    const std::int64_t pid = pids_.claim(device.index, 0);
+    const std::string label = device_label(device);
+    layout_.processes.push_back({pid, label, label, kDeviceSortIndex + device.index, true, device});
   }
 
   std::uint32_t process_of(const Track& track) const {
@@ -129,6 +137,8 @@ class OpenEnds {
 };
 
 }  // namespace
+
+const Process& Layout::process_of(trace::Device device) const { return *std::ranges::find(processes, device, &Process::device); }
 
 Layout make_layout(const Recording& recording) { return LayoutMaker(recording).make(); }
 

@@ -18,6 +18,7 @@ struct Process {
   std::string label;  // "CPU", "GPU 0", "NPU 0"
   std::int64_t sort_index = 0;
   bool is_device = false;
+  trace::Device device;  // the CPU: a host
 };
 
 struct Row {
@@ -38,6 +39,9 @@ struct Layout {
   std::vector<Process> processes;
   std::vector<Row> rows;               // rows[t] is track t; the lanes follow
   std::vector<LaneEvent> lane_events;  // by event
+
+  // The process that shows a device, or the first host for the CPU. Every device with streams or counters has one.
+  const Process& process_of(trace::Device device) const;
 };
 
 MINDTORCH_EXPORT Layout make_layout(const trace::Recording& recording);

@@ -38,6 +38,10 @@ struct ExperimentalConfig {
   bool enable_cuda_sync_events = false;
   // Replays of CUDA graphs: an event for each kernel, or one for each replay at almost no cost.
   bool whole_cuda_graphs = false;
+  // What devices record besides their work: environment counters, CUDA events, sampled hardware counters.
+  record::DeviceExtras device_extras;
+  // Records the ranges and marks that programs and libraries report with NVTX.
+  bool enable_nvtx = false;
   // How long stopping may wait for work that is still running on a device.
   std::chrono::milliseconds device_stop_deadline{10'000};
 

@@ -38,6 +38,24 @@ trace::Attribute DeviceBatch::attribute(std::string_view key, double value) {
   return {name_id(key), trace::Attribute::Type::kDouble, std::bit_cast<std::int64_t>(value)};
 }
 
+std::size_t DeviceBatch::sample_count() const {
+  std::size_t count = 0;
+  for (const CounterSeries& series : counters) count += series.values.size();
+  return count;
+}
+
+void DeviceBatch::clear_samples() {
+  for (CounterSeries& series : counters) series.ticks.clear(), series.values.clear();
+}
+
+std::uint32_t DeviceBatch::counter_id(std::string_view name, std::string_view unit, trace::Device device) {
+  const auto known = std::ranges::find_if(
+      counters, [&](const CounterSeries& series) { return series.name == name && series.unit == unit && series.device == device; });
+  if (known != counters.end()) return static_cast<std::uint32_t>(known - counters.begin());
+  counters.push_back({.name = std::string(name), .unit = std::string(unit), .device = device, .ticks = {}, .values = {}});
+  return static_cast<std::uint32_t>(counters.size() - 1);
+}
+
 void DeviceBatch::count_dropped(std::uint64_t count, std::string_view why) {
   if (count == 0) return;
   dropped += count;

@@ -43,6 +43,16 @@ struct SourceClock {
   std::vector<BracketedSample> samples;  // at least two for a rate; more for drift
 };
 
+// Values of one quantity of a device over time, such as its power; trace::CounterTrack is the same on the timeline.
+struct CounterSeries {
+  std::string name;
+  std::string unit;
+  trace::Device device;
+  std::uint8_t clock = 0;  // index into DeviceBatch::clocks
+  std::vector<std::uint64_t> ticks;
+  std::vector<double> values;  // finite
+};
+
 // Rows of attributes (kernel grid, bytes of a copy), each distinct row stored once. Keys and texts are indices into the batch's names.
 class MINDTORCH_EXPORT DetailTable {
  public:
@@ -65,7 +75,8 @@ struct MINDTORCH_EXPORT DeviceBatch {
   std::vector<std::string> names{""};
   DetailTable details;
   std::vector<DeviceRecord> records;
-  std::uint64_t dropped = 0;  // records that are missing because the vendor or the source had no room for them
+  std::vector<CounterSeries> counters;
+  std::uint64_t dropped = 0;  // records and samples that are missing because the vendor or the source had no room for them
   std::string dropped_detail;
   std::uint64_t overwritten = 0;  // records that are older than what was asked to be kept
   std::vector<trace::DeviceProperties> devices;
@@ -82,6 +93,10 @@ struct MINDTORCH_EXPORT DeviceBatch {
   trace::Attribute json_attribute(std::string_view key, std::string_view json) {
     return {name_id(key), trace::Attribute::Type::kJson, name_id(json)};
   }
+  // The index of a counter, which is added if it is not there.
+  std::uint32_t counter_id(std::string_view name, std::string_view unit, trace::Device device);
+  std::size_t sample_count() const;  // of all counters
+  void clear_samples();
   // Counts missing records, and adds the reason once.
   void count_dropped(std::uint64_t count, std::string_view why);
 

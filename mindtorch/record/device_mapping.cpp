@@ -218,6 +218,27 @@ std::size_t add_device_records(const DeviceBatch& batch, TickMapping& session, s
   return old.count();
 }
 
+std::size_t add_counters(const DeviceBatch& batch, TickMapping& session, std::uint64_t window_start, trace::Recording& out) {
+  if (batch.counters.empty()) return 0;
+  std::vector<TickMapping> mappings = map_clocks(batch, session);
+  std::size_t left_out = 0;
+  for (const CounterSeries& series : batch.counters) {
+    trace::CounterTrack& counter = trace::find_or_add_counter(out.counters, series.name, series.unit, series.device);
+    TickMapping& mapping = mappings.at(series.clock);
+    for (std::size_t i = 0; i < series.values.size(); ++i) {
+      const std::int64_t time_ns = mapping.to_ns(series.ticks[i]);
+      if (window_start != 0 && time_ns < session.to_ns(window_start)) {
+        ++left_out;
+        continue;
+      }
+      counter.times_ns.push_back(time_ns);
+      counter.values.push_back(series.values[i]);
+    }
+    trace::order_samples(counter);
+  }
+  return left_out;
+}
+
 void add_source_facts(const DeviceBatch& batch, std::string_view source_name, TickMapping& session, const LaunchMatching& matching,
                       std::uint64_t left_out, trace::Recording& out) {
   for (const SourceClock& clock : batch.clocks) {
@@ -242,7 +263,8 @@ void add_source_facts(const DeviceBatch& batch, std::string_view source_name, Ti
 void add_device_batch(const DeviceBatch& batch, std::string_view source_name, TickMapping& session, std::uint64_t window_start, IdMaps& ids,
                       trace::Recording& out, std::vector<trace::TrackId>& track_of_event) {
   LaunchMatching matching;
-  const std::size_t left_out = add_device_records(batch, session, window_start, ids, out, track_of_event, matching);
+  const std::size_t left_out = add_device_records(batch, session, window_start, ids, out, track_of_event, matching) +
+                               add_counters(batch, session, window_start, out);
   add_source_facts(batch, source_name, session, matching, left_out, out);
 }
 

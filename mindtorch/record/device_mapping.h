@@ -24,6 +24,9 @@ TickMapping map_source_clock(const SourceClock& clock, TickMapping& session);
 std::size_t add_device_records(const DeviceBatch& batch, TickMapping& session, std::uint64_t window_start, IdMaps& ids,
                                trace::Recording& out, std::vector<trace::TrackId>& track_of_event, LaunchMatching& matching);
 
+// Appends the samples of counters to the tracks of the recording. Those before `window_start` are left out; returns how many.
+std::size_t add_counters(const DeviceBatch& batch, TickMapping& session, std::uint64_t window_start, trace::Recording& out);
+
 // Adds what a source says about its clocks and devices, and counts records that were left out, dropped or could not be linked, so that
 // launches seen = device records seen + launches without a device record.
 void add_source_facts(const DeviceBatch& batch, std::string_view source_name, TickMapping& session, const LaunchMatching& matching,

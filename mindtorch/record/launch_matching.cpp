@@ -10,7 +10,7 @@
 namespace mindtorch::record {
 
 void LaunchMatching::add(const DeviceRecord& record) {
-  if (record.correlation == 0) return;
+  if (record.correlation == 0 || record.kind == trace::EventKind::kSync) return;  // waits and marks are not work
   const std::uint64_t number = record.correlation / (kPerWord * kWords);
   if (latest_ == nullptr || number != latest_number_) {
     if (number < first_recent_ && !pages_.contains(number)) return;

@@ -33,6 +33,7 @@ std::uint64_t state_for(const SessionOptions& options, const SessionCore& core) 
   if (options.memory) wants |= kMemory;
   if (options.modules) wants |= kModules;
   if (options.overloads) wants |= kOverloads;
+  if (options.ranges) wants |= kRanges;
   if (!options.all_threads) wants |= kOneThread;
   return (static_cast<std::uint64_t>(core.generation) << 32) | wants;
 }
@@ -73,7 +74,8 @@ class Session::Impl {
             .write_records = std::move(write_records),
             .synchronizations = options.device.synchronizations,
             .whole_graphs = options.device.whole_graphs,
-            .stop_deadline = options.device.stop_deadline};
+            .stop_deadline = options.device.stop_deadline,
+            .extras = options.device.extras};
   }
 
   void set_state(std::uint64_t word) const { state_word.store(word, std::memory_order_seq_cst); }

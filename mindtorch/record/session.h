@@ -36,6 +36,7 @@ struct DeviceOptions {
   bool synchronizations = false;                    // waits of the host and of streams too
   bool whole_graphs = false;                        // one event for each replay of a graph instead of one for each of its kernels
   std::chrono::milliseconds stop_deadline{10'000};  // how long stop() may wait for work that is still running on a device
+  DeviceExtras extras;
 };
 
 struct SessionOptions {
@@ -44,6 +45,7 @@ struct SessionOptions {
   bool memory = false;
   bool modules = false;
   bool overloads = false;
+  bool ranges = false;      // what programs and libraries report with NVTX
   bool all_threads = true;  // false: the starting thread and those it admits (ThreadAdmission)
   bool events = true;       // host events (CPU activity); false: device activities alone
   Budget budget;

@@ -51,7 +51,7 @@ void SessionSources::forget_before(std::uint64_t window_start) {
     const auto latest =
         std::find_if(batches_.rbegin(), batches_.rend(), [&](const SourceBatch& each) { return each.source == old.source; });
     if (is_old(*latest)) continue;
-    latest->batch.overwritten += old.batch.overwritten + old.batch.records.size();
+    latest->batch.overwritten += old.batch.overwritten + old.batch.records.size() + old.batch.sample_count();
     latest->batch.dropped += old.batch.dropped;
     if (latest->batch.dropped_detail.empty()) latest->batch.dropped_detail = old.batch.dropped_detail;
   }

@@ -20,6 +20,15 @@
 
 namespace mindtorch::record {
 
+// What a device can record besides its work, if it is asked for.
+struct DeviceExtras {
+  bool environment = false;  // power, clocks, temperature and fan as counters
+  bool events = false;       // the moments that events mark on streams (cudaEventRecord)
+  // Hardware counters, sampled at this interval, under the vendor's names.
+  std::vector<std::string> metrics;
+  std::chrono::nanoseconds metrics_interval = std::chrono::milliseconds(1);
+};
+
 // The options that a session passes to its sources. The clock outlives the session.
 struct SourceOptions {
   Clock& clock;
@@ -34,6 +43,7 @@ struct SourceOptions {
   bool synchronizations = false;                    // waits of the host and of streams as records too
   bool whole_graphs = false;                        // one record for each replay of a captured graph instead of one for each node
   std::chrono::milliseconds stop_deadline{10'000};  // how long stop() may wait for work that is still running
+  DeviceExtras extras;
 };
 
 class MINDTORCH_EXPORT ActivitySource {

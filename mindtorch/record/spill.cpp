@@ -92,14 +92,16 @@ void SpillWriter::write(Work work) {
 void SpillWriter::write_records(const std::string& source, DeviceBatch& batch) {
   if (core_.clock_samples().empty()) return;  // the session is starting, and nothing could be placed on its timeline
   std::lock_guard lock(file_mutex_);
-  const std::uint64_t written_before = file_.events_written();
+  const auto written = [this] { return file_.events_written() + file_.samples_written(); };
+  const std::uint64_t written_before = written();
   try {
     if (failure_.empty()) file_.write_records(source, batch);
   } catch (const std::exception& error) {
     failure_ = error.what();
   }
-  if (!failure_.empty()) dropped_ += batch.records.size() - (file_.events_written() - written_before);
+  if (!failure_.empty()) dropped_ += batch.records.size() + batch.sample_count() - (written() - written_before);
   batch.records.clear();
+  batch.clear_samples();
 }
 
 void SpillWriter::release(const Work& work) {

@@ -148,6 +148,7 @@ std::vector<OpenSlot> SpillFile::write(const ThreadIdentity& thread, const Segme
 // Times are written in ticks of the session, as those of host events are: the reader maps both by the same line, so that a call stays
 // inside the op that made it.
 void SpillFile::write_records(const std::string& source, const DeviceBatch& batch) {
+  write_counters(batch);
   if (batch.records.empty()) return;
   trace::Recording rows;
   rows.tracks = tracks_;
@@ -173,6 +174,18 @@ void SpillFile::write_records(const std::string& source, const DeviceBatch& batc
       next_device_ordinal_[id] += count;
       done += count;
     }
+  }
+}
+
+void SpillFile::write_counters(const DeviceBatch& batch) {
+  if (batch.sample_count() == 0) return;
+  trace::Recording rows;
+  TickMapping ticks;
+  add_counters(batch, ticks, 0, rows);
+  write_clock();
+  for (const trace::CounterTrack& counter : rows.counters) {
+    writer_.add_counter(counter, trace::TimeUnit::kTicks);
+    samples_written_ += counter.size();
   }
 }
 

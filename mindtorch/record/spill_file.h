@@ -57,10 +57,12 @@ class SpillFile {
   // The identity of the file: the value of kSpillId.
   const std::string& id() const { return id_; }
   std::uint64_t events_written() const { return events_written_; }
+  std::uint64_t samples_written() const { return samples_written_; }
 
  private:
   trace::TrackId track_of_thread(const ThreadIdentity& thread);
   void add_track(trace::Track track);
+  void write_counters(const DeviceBatch& batch);
   void write_clock();
   void write_new_ids();
   void write_piece(trace::TrackId track, const trace::Recording& rows, trace::EventIndex first, trace::EventIndex count,
@@ -80,6 +82,7 @@ class SpillFile {
   std::vector<std::uint64_t> next_device_ordinal_;           // of each track
   std::size_t samples_used_ = 0;
   std::uint64_t events_written_ = 0;
+  std::uint64_t samples_written_ = 0;  // of counters
 };
 
 }  // namespace mindtorch::record

@@ -21,6 +21,7 @@ enum Want : std::uint32_t {
   kModules = 1u << 5,      // calls of modules as scopes
   kOneThread = 1u << 6,    // only admitted threads record
   kOverloads = 1u << 7,    // which overload of an op was called, as its attribute "overload_name"
+  kRanges = 1u << 8,       // ranges and marks that programs report with NVTX, as scopes and instants
 };
 
 // The state word is 0 while nothing is being recorded, and (generation << 32) | Want bits otherwise. Every session has a new generation.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace mindtorch::sources {
 namespace {
@@ -30,7 +31,7 @@ void RecordStore::make_set(std::vector<std::uint64_t>& values) {
 void RecordStore::store(const DeviceRecord& record) {
   if (record.correlation != 0 && record.correlation <= forgotten_correlation_) {
     ++batch_.overwritten;
-  } else if (static_cast<std::int64_t>((batch_.records.size() + 1) * sizeof(record)) > most_bytes_) {
+  } else if (is_over_budget(sizeof(record))) {
     ++over_budget_;
     if (trace::is_launch_kind(record.kind)) last_refused_call_ = std::max(last_refused_call_, record.correlation);
   } else {
@@ -45,6 +46,36 @@ void RecordStore::store_work(const DeviceRecord& work) {
     store(work);
 }
 
+void RecordStore::store_sample(std::uint32_t counter, std::uint64_t time, double value) {
+  if (time == 0 || !std::isfinite(value)) {
+    ++unplaced_samples_;
+  } else if (is_over_budget(kSampleBytes)) {
+    ++over_budget_;
+  } else {
+    batch_.counters[counter].ticks.push_back(time);
+    batch_.counters[counter].values.push_back(value);
+    ++samples_;
+  }
+}
+
+// Erases the samples at unwanted times and returns how many there were.
+template <class IsUnwanted>
+std::size_t RecordStore::erase_samples(IsUnwanted&& is_unwanted) {
+  const std::size_t before = samples_;
+  for (record::CounterSeries& series : batch_.counters) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < series.ticks.size(); ++i) {
+      if (is_unwanted(series.ticks[i])) continue;
+      series.ticks[kept] = series.ticks[i];
+      series.values[kept++] = series.values[i];
+    }
+    samples_ -= series.ticks.size() - kept;
+    series.ticks.resize(kept);
+    series.values.resize(kept);
+  }
+  return before - samples_;
+}
+
 void RecordStore::forget_before(std::uint64_t time) {
   // All calls up to the last one that ended too early are dropped, together with the work that they launched, so that no call is separated
   // from its work.
@@ -52,6 +83,7 @@ void RecordStore::forget_before(std::uint64_t time) {
     if (trace::is_launch_kind(record.kind) && record.end < time)
       forgotten_correlation_ = std::max(forgotten_correlation_, record.correlation);
   }
+  batch_.overwritten += erase_samples([time](std::uint64_t sample) { return sample < time; });
   batch_.overwritten += std::erase_if(batch_.records, [&](const DeviceRecord& record) {
     return record.correlation != 0 ? record.correlation <= forgotten_correlation_ : record.end < time;
   });
@@ -109,6 +141,7 @@ void RecordStore::drop_outside(const std::vector<Window>& windows, const Calls& 
     if (record.correlation == 0) return !is_inside(windows, record.start);
     return !calls.has_launched(record.correlation);
   });
+  erase_samples([&](std::uint64_t time) { return !is_inside(windows, time); });
 }
 
 void RecordStore::drop_outside(const std::vector<Window>& windows) {
@@ -137,12 +170,14 @@ void RecordStore::write_before(std::uint64_t time, const std::vector<Window>& wi
   drop_outside(windows, written_calls_);
   complete_records(windows);
   write(batch_);
+  samples_ = batch_.sample_count();
   batch_.records = std::move(kept);
 }
 
 void RecordStore::count_losses() {
   batch_.count_dropped(over_budget_, "over the byte budget of the recording");
   batch_.count_dropped(without_time_.size(), "came without a time");
+  batch_.count_dropped(unplaced_samples_, "samples of counters without a time or a value");
   batch_.count_dropped(unfinished_.size(), "still running when the recording stopped");
   if (deadline_.count() > 0)
     batch_.dropped_detail += fmt::format("{}the device was still busy after {} ms, so kernels that ended later are missing",

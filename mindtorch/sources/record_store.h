@@ -26,13 +26,17 @@ class RecordStore {
   explicit RecordStore(std::int64_t record_bytes) : most_bytes_(record_bytes) {}
   virtual ~RecordStore() = default;
 
-  // keep_last: drops calls that ended before `time`, together with the work that they launched.
+  // keep_last: drops calls that ended before `time`, together with the work that they launched, and earlier samples of counters.
   void forget_before(std::uint64_t time);
   void count_dropped(std::uint64_t count, std::string_view why) { batch_.count_dropped(count, why); }
   // Reports that work was still running after this time.
   void note_deadline(std::chrono::milliseconds deadline) { deadline_ = deadline; }
 
-  std::size_t size() const { return batch_.records.size(); }
+  // Records and samples of counters.
+  std::size_t size() const { return batch_.records.size() + samples_; }
+  // A sample of a counter (DeviceBatch::counter_id()).
+  void store_sample(std::uint32_t counter, std::uint64_t time, double value);
+  std::uint32_t counter_id(std::string_view name, std::string_view unit, trace::Device device) { return batch_.counter_id(name, unit, device); }
   // spill: hands the records that ended before `time` to `write`, which takes them out of the batch, without those outside of the windows.
   // All calls that ended before `time` must have come.
   void write_before(std::uint64_t time, const std::vector<Window>& windows, const std::function<void(record::DeviceBatch&)>& write);
@@ -67,8 +71,17 @@ class RecordStore {
   };
   Calls find_calls(const std::vector<Window>& windows) const;
   void drop_outside(const std::vector<Window>& windows, const Calls& calls);
+  template <class IsUnwanted>
+  std::size_t erase_samples(IsUnwanted&& is_unwanted);
+  bool is_over_budget(std::size_t more_bytes) const {
+    return static_cast<std::int64_t>(batch_.records.size() * sizeof(record::DeviceRecord) + samples_ * kSampleBytes + more_bytes) >
+           most_bytes_;
+  }
+
+  static constexpr std::size_t kSampleBytes = sizeof(std::uint64_t) + sizeof(double);
 
   const std::int64_t most_bytes_;
+  std::size_t samples_ = 0;  // in the counters of the batch
   Calls written_calls_;                      // spill: those of the records that are in the file
   std::uint64_t forgotten_correlation_ = 0;  // keep_last: what has this correlation or a smaller one is gone
   std::uint64_t over_budget_ = 0;
@@ -76,6 +89,7 @@ class RecordStore {
   std::vector<std::uint64_t> without_time_;  // correlations of device records that cannot be placed
   std::vector<std::uint64_t> unfinished_;
   std::uint64_t unknown_ = 0;
+  std::uint64_t unplaced_samples_ = 0;
   std::chrono::milliseconds deadline_{0};
 };
 

@@ -40,6 +40,7 @@ class Appending {
     });
     append_stacks();
     append_marks();
+    append_counters();
     append_clock();
     append_summary();
     order_events(into_, track_of_event_);
@@ -141,6 +142,14 @@ class Appending {
       if (std::ranges::find(into_.memory_baselines, baseline.device, &MemoryBaseline::device) == into_.memory_baselines.end()) {
         into_.memory_baselines.push_back(baseline);
       }
+    }
+  }
+
+  void append_counters() {
+    for (const CounterTrack& from : next_.counters) {
+      CounterTrack& to = find_or_add_counter(into_.counters, from.name, from.unit, from.device);
+      for (const std::int64_t time : from.times_ns) to.times_ns.push_back(shifted(time));
+      to.values.insert(to.values.end(), from.values.begin(), from.values.end());
     }
   }
 

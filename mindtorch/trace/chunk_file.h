@@ -24,7 +24,7 @@ struct ZSTD_DCtx_s;
 namespace mindtorch::trace {
 
 inline constexpr std::uint8_t kFormatMajor = 1;
-inline constexpr std::uint8_t kFormatMinor = 2;
+inline constexpr std::uint8_t kFormatMinor = 3;
 inline constexpr std::size_t kMaxRawChunk = std::size_t{256} << 20;
 
 enum class ChunkType : std::uint32_t {};

@@ -78,6 +78,7 @@ void write_recording(const Recording& r, RecordingWriter& writer) {
   writer.add_stacks(r.stacks);
   in_chunks(r.steps, [&](auto steps) { writer.add_steps(steps, TimeUnit::kNanoseconds); });
   in_chunks(r.memory_tags, [&](auto tags) { writer.add_tags(tags, TimeUnit::kNanoseconds); });
+  for (const CounterTrack& counter : r.counters) writer.add_counter(counter, TimeUnit::kNanoseconds);
   for (const Slice& slice : slices_of(r)) {
     if (slice.track != nullptr) {
       const auto track = static_cast<TrackId>(slice.track - r.tracks.data());

@@ -135,6 +135,7 @@ std::string check_marks(const Recording& r) {
     return "a memory tag is of unknown category";
   }
   if (!std::ranges::is_sorted(r.steps, {}, &StepMark::time_ns)) return "the step marks are not sorted by time";
+  if (std::string broken = check_counters(r.counters); !broken.empty()) return broken;
   for (const auto& [key, value] : r.metadata) {
     if (!is_json(value)) return fmt::format("the metadata '{}' is not JSON", key);
   }

@@ -160,6 +160,7 @@ void order_marks(Recording& recording) {
   order_memory(recording.memory);
   std::ranges::stable_sort(recording.memory_tags, {}, &MemoryTag::time_ns);
   std::ranges::stable_sort(recording.steps, {}, &StepMark::time_ns);
+  for (CounterTrack& counter : recording.counters) order_samples(counter);
 }
 
 namespace {

@@ -14,7 +14,7 @@ namespace mindtorch::trace {
 // empty if none moved. O(n) if each track's events came in order.
 std::vector<EventIndex> order_events(Recording& recording, std::span<const TrackId> track_of_event);
 
-// Sorts memory events, tags and step marks by time; those of equal time stay as they came.
+// Sorts memory events, tags, step marks and samples of counters by time; those of equal time stay as they came.
 void order_marks(Recording& recording);
 
 // How two rows of one event are treated: only the last one is kept, they are joined, or both are kept (which a Recording must not have).

@@ -5,7 +5,7 @@
 //  - events are grouped by track in the order of `tracks`; inside a track by start, longer first when starts are equal;
 //  - times are nanoseconds since clock.base_unix_ns; end = start + duration >= start;
 //  - names[0] is "", every NameId is in range; side tables are sorted by event;
-//  - memory events, tags and step marks are sorted by time.
+//  - memory events, tags, step marks and the samples of each counter are sorted by time.
 // A Recording is a value: no locks, no threads. Reading it from many threads at once is safe.
 #pragma once
 
@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "mindtorch/base/export.h"
+#include "mindtorch/trace/counter_track.h"
 #include "mindtorch/trace/event.h"
 
 namespace mindtorch::trace {
@@ -269,6 +270,7 @@ struct MINDTORCH_EXPORT Recording {
   std::vector<MemoryTag> memory_tags;
   std::vector<MemoryBaseline> memory_baselines;
   std::vector<StepMark> steps;
+  std::vector<CounterTrack> counters;
   ClockInfo clock;
   RecordedOptions options;
   std::vector<DeviceProperties> devices;

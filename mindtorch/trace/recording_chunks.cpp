@@ -1,8 +1,11 @@
 // Names, tracks, stacks, clocks and marks of a recording file.
 #include "mindtorch/trace/recording_chunks.h"
 
-#include <limits>
+#include <bit>
+#include <cmath>
 #include <utility>
+
+#include "mindtorch/trace/column_codec.h"
 
 namespace mindtorch::trace {
 namespace {
@@ -182,6 +185,39 @@ void decode_steps(ByteReader& in, Recording& into) {
     mark.step = in.signed_number();
   }
   append(into.steps, std::move(steps));
+}
+
+void encode_counter(const CounterTrack& counter, std::size_t first, std::size_t count, ByteWriter& out) {
+  out.text(counter.name);
+  out.text(counter.unit);
+  out.u8(static_cast<std::uint8_t>(counter.device.type));
+  out.u8(counter.device.index);
+  out.number(count);
+  ColumnCodec codec;
+  codec.encode_deltas(std::span(counter.times_ns).subspan(first, count), out);
+  codec.encode_with(count, out, [&](std::size_t i) { return std::bit_cast<std::int64_t>(counter.values[first + i]); });
+}
+
+void decode_counter(ByteReader& in, Recording& into) {
+  CounterTrack counter;
+  counter.name = in.text();
+  counter.unit = in.text();
+  counter.device.type = static_cast<DeviceType>(in.u8());
+  counter.device.index = in.u8();
+  const std::size_t count = in.number_below(kMaxPieceEvents + 1, "the number of samples");
+  in.room_for<CounterTrack>(1);
+  in.room_for<char>(counter.name.size() + counter.unit.size());
+  in.room_for<std::pair<std::int64_t, double>>(count);
+  counter.times_ns.resize(count);
+  counter.values.resize(count);
+  ColumnCodec codec;
+  codec.decode_deltas(std::span(counter.times_ns), in);
+  const std::span<const std::int64_t> bits = codec.decode(count, in);
+  for (std::size_t i = 0; i < count; ++i) {
+    counter.values[i] = std::bit_cast<double>(bits[i]);
+    if (!std::isfinite(counter.values[i])) throw Malformed("a counter has a value that is not a number");
+  }
+  into.counters.push_back(std::move(counter));
 }
 
 void encode_patches(std::span<const PatchedEnd> patches, ByteWriter& out) {

@@ -26,6 +26,7 @@ inline constexpr ChunkType kEventsChunk = make_chunk_type("EVNT");
 inline constexpr ChunkType kMemoryChunk = make_chunk_type("MEMO");
 inline constexpr ChunkType kTagsChunk = make_chunk_type("TAGS");
 inline constexpr ChunkType kStepsChunk = make_chunk_type("STEP");
+inline constexpr ChunkType kCountersChunk = make_chunk_type("CNTR");
 inline constexpr ChunkType kPatchesChunk = make_chunk_type("PTCH");
 inline constexpr ChunkType kSummaryChunk = make_chunk_type("SUMM");
 inline constexpr ChunkType kEndChunk = make_chunk_type("END ");
@@ -55,6 +56,9 @@ void encode_tags(std::span<const MemoryTag> tags, ByteWriter& out);
 void decode_tags(ByteReader& in, Recording& into);
 void encode_steps(std::span<const StepMark> steps, ByteWriter& out);
 void decode_steps(ByteReader& in, Recording& into);
+// Samples [first, first + count) of a counter, with its identity. Decoding adds a track, whatever its identity is.
+void encode_counter(const CounterTrack& counter, std::size_t first, std::size_t count, ByteWriter& out);
+void decode_counter(ByteReader& in, Recording& into);
 void encode_patches(std::span<const PatchedEnd> patches, ByteWriter& out);
 std::vector<PatchedEnd> decode_patches(ByteReader& in);
 

@@ -59,6 +59,7 @@ void RecordingReader::take(const Chunk& chunk) {
     case kMemoryChunk: take_timed(in, recording_.memory, ticked_memory_, [&] { codec_.decode_memory(in, recording_); }); break;
     case kTagsChunk: take_timed(in, recording_.memory_tags, ticked_tags_, [&] { decode_tags(in, recording_); }); break;
     case kStepsChunk: take_timed(in, recording_.steps, ticked_steps_, [&] { decode_steps(in, recording_); }); break;
+    case kCountersChunk: take_timed(in, recording_.counters, ticked_counters_, [&] { decode_counter(in, recording_); }); break;
     case kPatchesChunk: std::ranges::copy(decode_patches(in), std::back_inserter(patches_)); break;
     case kSummaryChunk: decode_summary(in, recording_, chunks_.minor()); break;
     case kEndChunk: ended_ = true; break;
@@ -125,6 +126,9 @@ void RecordingReader::map_ticks() {
   for (const auto& [first, last] : ticked_steps_) {
     for (std::size_t i = first; i < last; ++i) to_ns(recording_.steps[i].time_ns);
   }
+  for (const auto& [first, last] : ticked_counters_) {
+    for (std::size_t i = first; i < last; ++i) std::ranges::for_each(recording_.counters[i].times_ns, to_ns);
+  }
 }
 
 std::int64_t RecordingReader::last_time() const {
@@ -135,6 +139,8 @@ std::int64_t RecordingReader::last_time() const {
   for (const std::int64_t time : recording_.memory.time_ns) last = std::max(last, time);
   for (const MemoryTag& tag : recording_.memory_tags) last = std::max(last, tag.time_ns);
   for (const StepMark& mark : recording_.steps) last = std::max(last, mark.time_ns);
+  for (const CounterTrack& counter : recording_.counters)
+    for (const std::int64_t time : counter.times_ns) last = std::max(last, time);
   return std::min(last, kFarthestNs);
 }
 
@@ -212,6 +218,7 @@ void RecordingReader::put_in_order() {
   track_of_event.reserve(recording_.events.size());
   for (const PieceRows& piece : pieces_) track_of_event.insert(track_of_event.end(), piece.rows, piece.track);
   order_events(recording_, track_of_event);
+  join_counters(recording_.counters);
   order_marks(recording_);
 }
 

@@ -56,7 +56,7 @@ class RecordingReader {
   bool ended_ = false;
   std::optional<ClockMapping> clock_;
   std::vector<PieceRows> pieces_;
-  std::vector<Range> ticked_memory_, ticked_tags_, ticked_steps_;
+  std::vector<Range> ticked_memory_, ticked_tags_, ticked_steps_, ticked_counters_;
   std::vector<PatchedEnd> patches_;
 };
 

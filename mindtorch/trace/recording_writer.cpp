@@ -15,6 +15,7 @@ constexpr const char* kWhere = "trace.write";
 
 // Names and stacks are cut into chunks near this size: small enough to lose little, large enough to compress.
 constexpr std::size_t kChunkBytes = std::size_t{4} << 20;
+constexpr std::size_t kSamplesInChunk = std::size_t{1} << 16;
 
 // The first position after `first` where the sizes of the elements add up to kChunkBytes, `last` if none.
 template <class Size>
@@ -118,6 +119,18 @@ void RecordingWriter::add_steps(std::span<const StepMark> steps, TimeUnit unit) 
     encode_unit(unit, bytes_);
     encode_steps(steps, bytes_);
   });
+}
+
+void RecordingWriter::add_counter(const CounterTrack& counter, TimeUnit unit) {
+  require_clock(unit);
+  if (const std::string broken = check_counters({counter}); !broken.empty()) throw_error<InvalidArgument>(kWhere, "{}", broken);
+  for (std::size_t first = 0, count; first < counter.size(); first += count) {
+    count = std::min(counter.size() - first, kSamplesInChunk);
+    write(kCountersChunk, [&] {
+      encode_unit(unit, bytes_);
+      encode_counter(counter, first, count, bytes_);
+    });
+  }
 }
 
 void RecordingWriter::add_patches(std::span<const PatchedEnd> patches) {

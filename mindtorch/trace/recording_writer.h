@@ -41,6 +41,8 @@ class RecordingWriter {
   void add_memory(const MemoryColumns& memory, std::size_t first, std::size_t count, TimeUnit unit);
   void add_tags(std::span<const MemoryTag> tags, TimeUnit unit);
   void add_steps(std::span<const StepMark> steps, TimeUnit unit);
+  // Samples of counters. With kTicks, their times_ns hold ticks. Tracks of the same identity are joined when the file is read.
+  void add_counter(const CounterTrack& counter, TimeUnit unit);
   // The ends of events that were open in their piece. Events that stay open are read as unfinished and counted.
   void add_patches(std::span<const PatchedEnd> patches);
 

@@ -3,12 +3,17 @@
 #pragma once
 
 #include <cupti.h>
+#include <cupti_pmsampling.h>
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_target.h>
 
 #include <cstddef>
 #include <cstdio>
 #include <type_traits>
 
 #include "mindtorch/sources/cupti/cupti_abi.h"
+#include "mindtorch/sources/cupti/pm_sampling_abi.h"
 
 namespace ours = mindtorch::sources::cupti;
 
@@ -42,4 +47,4 @@ inline void compare(bool is_same, const char* what, std::size_t our_value, std::
   compare(static_cast<std::size_t>(ours::ours_is) == static_cast<std::size_t>(theirs_is), #ours_is " " #theirs_is, \
           static_cast<std::size_t>(ours::ours_is), static_cast<std::size_t>(theirs_is))
 
-#define COMPARE_FUNCTION(name) compare(IsSameCall<decltype(ours::Functions::name), decltype(&::name)>::value, #name " arguments", 0, 0)
+#define COMPARE_FUNCTION(table, name) compare(IsSameCall<decltype(ours::table::name), decltype(&::name)>::value, #name " arguments", 0, 0)

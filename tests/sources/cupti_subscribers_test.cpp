@@ -166,7 +166,7 @@ TEST(CuptiRecordReader, ANarrowRecordHoldsEverythingTheDecoderUses) {
   const std::vector<std::int32_t> fields = cupti::selected_fields(cupti::kConcurrentKernel);
   EXPECT_EQ(fields.front(), cupti::kFieldOfKind);
   EXPECT_THAT(fields, Contains(cupti::kKernelName));
-  EXPECT_THAT(cupti::selected_fields(cupti::kCudaEvent), IsEmpty());
+  EXPECT_THAT(cupti::selected_fields(cupti::kExternalCorrelation), IsEmpty());
 }
 
 TEST(CuptiRecordReader, ARecordThatIsCutOffIsNotRead) {

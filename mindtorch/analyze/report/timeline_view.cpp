@@ -27,7 +27,7 @@ std::string track_name(const trace::Track& track) {
 
 // A counter between two times. It begins with the value that it has at the start.
 Counter part_of(const Counter& counter, std::int64_t start, std::int64_t end, std::size_t most_points) {
-  Counter part{.name = counter.name, .device = counter.device};
+  Counter part{.name = counter.name, .unit = counter.unit, .device = counter.device};
   const auto first = std::ranges::upper_bound(counter.times_ns, start), last = std::ranges::lower_bound(first, counter.times_ns.end(), end);
   const auto begin = static_cast<std::size_t>(first - counter.times_ns.begin()), count = static_cast<std::size_t>(last - first);
   if (begin > 0) {

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "mindtorch/base/text.h"
+#include "mindtorch/export/chrome/counter_events.h"
 #include "mindtorch/export/chrome/events.h"
 #include "mindtorch/export/chrome/header.h"
 #include "mindtorch/export/json_text.h"
@@ -62,13 +63,18 @@ void append_window(Output& out, std::int64_t start_ns, std::int64_t end_ns) {
                          micros_text(end_ns)));
 }
 
-// First and last moment of the recording, wide enough for every event.
+// First and last moment of the recording, wide enough for every event and sample.
 std::pair<std::int64_t, std::int64_t> window(const trace::Recording& recording) {
   std::int64_t start = recording.clock.start_ns;
   std::int64_t end = std::max(recording.clock.end_ns, start);
   for (trace::EventIndex i = 0; i < recording.events.size(); ++i) {
     start = std::min(start, recording.events.start_ns[i]);
     end = std::max(end, recording.events.end_ns(i));
+  }
+  for (const trace::CounterTrack& counter : recording.counters) {
+    if (counter.size() == 0) continue;
+    start = std::min(start, counter.times_ns.front());
+    end = std::max(end, counter.times_ns.back());
   }
   return {start, end};
 }
@@ -89,6 +95,7 @@ void write_chrome_trace(const trace::Recording& recording, std::string_view trac
   events.write_complete_events();
   events.write_instants();
   events.write_memory();
+  chrome::append_counters(recording, layout, offset, out);
   events.write_flows("fwdbwd", forward_backward_flows(recording));
   events.write_flows("ac2g", launch_flows(analysis));
   events.write_flows("collective", collective_flows(recording));

@@ -123,6 +123,14 @@ const std::string& EventPackets::stack_text(trace::StackId stack) {
   return text;
 }
 
+void EventPackets::append_counter(Sequence& sequence, const trace::CounterTrack& counter) const {
+  for (std::size_t i = 0; i < counter.size(); ++i) {
+    sequence.begin_event(track_event::kCounter);
+    sequence.set_counter(counter.values[i]);
+    sequence.end_event(counter.times_ns[i] - first_ns_);
+  }
+}
+
 void EventPackets::append_counter(Sequence& sequence, trace::Device device, const trace::Column<std::int64_t>& values) const {
   const trace::MemoryColumns& memory = recording_.memory;
   for (std::size_t i = 0; i < memory.size(); ++i) {

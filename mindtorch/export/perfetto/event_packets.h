@@ -23,6 +23,7 @@ class EventPackets {
   void append_row(Sequence& sequence, std::uint32_t row);
   // One column of the memory reports of a device.
   void append_counter(Sequence& sequence, trace::Device device, const trace::Column<std::int64_t>& values) const;
+  void append_counter(Sequence& sequence, const trace::CounterTrack& counter) const;
 
  private:
   struct Arrow {

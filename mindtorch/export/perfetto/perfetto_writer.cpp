@@ -40,6 +40,8 @@ std::int64_t first_time_ns(const trace::Recording& recording) {
   for (const trace::Track& track : recording.tracks) {
     if (track.event_count > 0) first = std::min(first, recording.events.start_ns[track.first_event]);
   }
+  for (const trace::CounterTrack& counter : recording.counters)
+    if (counter.size() > 0) first = std::min(first, counter.times_ns[0]);
   return recording.memory.size() > 0 ? std::min(first, recording.memory.time_ns[0]) : first;
 }
 
@@ -87,6 +89,10 @@ void write_perfetto_trace(const trace::Recording& recording, const std::string& 
     events.append_counter(allocated, devices[d], recording.memory.total_allocated);
     Sequence reserved = sequence_of(uuids(Uuids::Of::kReserved, d));
     events.append_counter(reserved, devices[d], recording.memory.total_reserved);
+  }
+  for (std::size_t c = 0; c < recording.counters.size(); ++c) {
+    Sequence sequence = sequence_of(uuids(Uuids::Of::kCounter, c));
+    events.append_counter(sequence, recording.counters[c]);
   }
   out.commit();
 }

@@ -67,6 +67,7 @@ void Sequence::set_category(std::uint64_t id, std::string_view text) {
 }
 
 void Sequence::set_counter(std::int64_t value) { pbf_writer(event_).add_int64(track_event::kCounterValue, value); }
+void Sequence::set_counter(double value) { pbf_writer(event_).add_double(track_event::kDoubleCounterValue, value); }
 void Sequence::add_flow(std::uint64_t id) { pbf_writer(event_).add_fixed64(track_event::kFlowIds, id); }
 void Sequence::add_terminating_flow(std::uint64_t id) { pbf_writer(event_).add_fixed64(track_event::kTerminatingFlowIds, id); }
 

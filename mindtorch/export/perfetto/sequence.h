@@ -39,6 +39,7 @@ class Sequence {
   void set_name(std::uint64_t id, std::string_view text);
   void set_category(std::uint64_t id, std::string_view text);
   void set_counter(std::int64_t value);
+  void set_counter(double value);
   void add_flow(std::uint64_t id);
   void add_terminating_flow(std::uint64_t id);
   // Keys are interned by their id.

@@ -84,7 +84,20 @@ void append_row(Output& out, const trace::Recording& recording, const Layout& la
   });
 }
 
-void append_counters(Output& out, const trace::Recording& recording, const Uuids& uuids) {
+void append_measured_counters(Output& out, const trace::Recording& recording, const Layout& layout, const Uuids& uuids) {
+  for (std::size_t c = 0; c < recording.counters.size(); ++c) {
+    const trace::CounterTrack& counter = recording.counters[c];
+    append_descriptor(out, uuids(Uuids::Of::kCounter, c), [&](pbf_writer& descriptor) {
+      const auto process = static_cast<std::uint64_t>(&layout.process_of(counter.device) - layout.processes.data());
+      descriptor.add_string(track_descriptor::kName, valid_utf8(counter.name));
+      descriptor.add_uint64(track_descriptor::kParentUuid, uuids(Uuids::Of::kProcess, process));
+      pbf_writer fields(descriptor, track_descriptor::kCounter);
+      fields.add_string(track_descriptor::kCounterUnitName, valid_utf8(counter.unit));
+    });
+  }
+}
+
+void append_memory_counters(Output& out, const trace::Recording& recording, const Uuids& uuids) {
   const std::vector<trace::Device> devices = counted_devices(recording);
   for (std::size_t d = 0; d < devices.size(); ++d) {
     for (const auto& [of, what] : {std::pair(Uuids::Of::kAllocated, "allocated"), std::pair(Uuids::Of::kReserved, "reserved")}) {
@@ -120,7 +133,8 @@ std::vector<trace::Device> counted_devices(const trace::Recording& recording) {
 void append_track_descriptors(Output& out, const trace::Recording& recording, const Layout& layout, const Uuids& uuids) {
   append_processes(out, recording, layout, uuids);
   for (std::uint32_t r = 0; r < layout.rows.size(); ++r) append_row(out, recording, layout, uuids, r);
-  append_counters(out, recording, uuids);
+  append_memory_counters(out, recording, uuids);
+  append_measured_counters(out, recording, layout, uuids);
 }
 
 }  // namespace mindtorch::exporter::perfetto

@@ -83,8 +83,8 @@ std::string timeline_json(const analyze::Analysis& analysis, const analyze::Time
     return fmt::format("[{},{},{},{}]", quoted(track.name), track.is_device ? 1 : 0, track.first_slice, track.slice_count);
   });
   const std::string counters = list(view.counters, [](const analyze::Counter& counter) {
-    return fmt::format(R"(["{}","{}",{},{}])", counter.name, analyze::device_text(counter.device), numbers(counter.times_ns),
-                       numbers(counter.values));
+    return fmt::format(R"([{},{},"{}",{},{}])", quoted(counter.name), quoted(counter.unit), analyze::device_text(counter.device),
+                       numbers(counter.times_ns), numbers(counter.values));
   });
   return fmt::format(
       R"({{"title":{},"start":{},"end":{},"tracks":{},"starts":{},"durations":{},"names":{},"depths":{},"kinds":{},"links":{},"counters":{},"leftOut":{}}})",

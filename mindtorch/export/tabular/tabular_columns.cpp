@@ -86,9 +86,10 @@ constexpr auto kEventColumns = std::to_array<TabularColumn<EventRow>>({
 
 constexpr auto kCounterColumns = std::to_array<TabularColumn<CounterRow>>({
     {"name", ColumnType::kText, [](const CounterRow& r) -> Value { return r.counter.name; }},
+    {"unit", ColumnType::kText, [](const CounterRow& r) -> Value { return r.counter.unit; }},
     {"device", ColumnType::kText, [](const CounterRow& r) { return device_name(r.counter.device); }},
     {"time_ns", ColumnType::kInteger, [](const CounterRow& r) -> Value { return r.counter.times_ns[r.at]; }},
-    {"value", ColumnType::kInteger, [](const CounterRow& r) -> Value { return r.counter.values[r.at]; }},
+    {"value", ColumnType::kReal, [](const CounterRow& r) -> Value { return r.counter.values[r.at]; }},
 });
 
 }  // namespace

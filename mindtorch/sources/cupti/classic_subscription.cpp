@@ -66,4 +66,9 @@ void ClassicSubscription::switch_calls_off() {
     for (const std::uint32_t call : library_.unneeded_driver_calls()) cupti.cuptiActivityEnableDriverApi(call, 0);
 }
 
+bool ClassicSubscription::tell_event_times(bool tell) {
+  const auto set = library_.functions().cuptiActivityEnableCudaEventDeviceTimestamps;
+  return set != nullptr && library_.version() >= kFirstVersionWithEventTimes && set(tell ? 1 : 0) == kSuccess;
+}
+
 }  // namespace mindtorch::sources::cupti

@@ -25,6 +25,7 @@ class ClassicSubscription final : public Subscription {
   void unsubscribe();
   void use_system_thread_ids(bool use) override;
   void switch_calls_off() override;
+  bool tell_event_times(bool tell) override;
 
   Subscriber subscriber_ = nullptr;
 };

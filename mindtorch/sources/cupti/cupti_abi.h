@@ -36,6 +36,7 @@ enum ActivityKind : std::uint32_t {
   kRuntime = 5,
   kConcurrentKernel = 10,
   kOverhead = 17,
+  kEnvironment = 20,
   kMemcpyPeer = 22,  // vendor's MEMCPY2
   kCudaEvent = 36,
   kSynchronization = 38,
@@ -68,6 +69,8 @@ enum OverheadKind : std::uint32_t {
 
 // CUpti_ActivityObjectKind: what OverheadRecord::object_id names.
 enum ObjectKind : std::uint32_t { kProcessObject = 1, kThreadObject = 2, kDeviceObject = 3, kContextObject = 4, kStreamObject = 5 };
+
+enum EnvironmentKind : std::uint32_t { kSpeed = 1, kTemperature = 2, kPower = 3, kCooling = 4 };
 
 struct Activity {
   std::uint32_t kind;
@@ -245,6 +248,48 @@ struct GraphTraceRecord {
 static_assert(offsetof(GraphTraceRecord, start) == 8 && offsetof(GraphTraceRecord, device_id) == 24 &&
               offsetof(GraphTraceRecord, stream_id) == 36 && sizeof(GraphTraceRecord) == 40);
 
+// CUpti_ActivityEnvironment: one measurement of a device.
+struct EnvironmentRecord {
+  std::uint32_t kind;
+  std::uint32_t device_id;
+  std::uint64_t timestamp;
+  std::uint32_t environment_kind;
+  // kSpeed: EnvironmentSpeed; kTemperature: degrees Celsius; kPower: EnvironmentPower; kCooling: fan speed in percent.
+  std::uint32_t data[5];
+};
+static_assert(offsetof(EnvironmentRecord, timestamp) == 8 && offsetof(EnvironmentRecord, data) == 20 && sizeof(EnvironmentRecord) == 40);
+
+struct EnvironmentSpeed {
+  std::uint32_t sm_clock;      // MHz
+  std::uint32_t memory_clock;  // MHz
+  std::uint32_t pcie_link_gen;
+  std::uint32_t pcie_link_width;
+  std::uint32_t clocks_throttle_reasons;
+};
+static_assert(sizeof(EnvironmentSpeed) == sizeof(EnvironmentRecord::data));
+
+struct EnvironmentPower {
+  std::uint32_t power;        // mW
+  std::uint32_t power_limit;  // mW
+};
+
+// CUpti_ActivityCudaEvent, and what CUPTI of CUDA 12.8 and later appends to it.
+struct CudaEventRecord {
+  std::uint32_t kind;
+  std::uint32_t correlation_id;
+  std::uint32_t context_id;
+  std::uint32_t stream_id;
+  std::uint32_t event_id;
+  std::uint32_t padding;
+  std::uint32_t device_id;  // from here on: since kFirstVersionWithEventTimes
+  std::uint32_t padding2;
+  void* reserved0;
+  std::uint64_t device_timestamp;  // 0 unless cuptiActivityEnableCudaEventDeviceTimestamps(1) was called
+  std::uint64_t cuda_event_sync_id;
+};
+static_assert(offsetof(CudaEventRecord, stream_id) == 12 && offsetof(CudaEventRecord, device_id) == 24 &&
+              offsetof(CudaEventRecord, device_timestamp) == 40 && sizeof(CudaEventRecord) == 56);
+
 // ------------------------------------------------------------------------------------------------------------- callbacks
 enum CallbackDomain : std::uint32_t { kDriverApi = 1, kRuntimeApi = 2, kResourceDomain = 3, kSynchronizeDomain = 4 };
 
@@ -308,6 +353,8 @@ enum Attribute : std::uint32_t {
 enum ThreadIdType : std::uint32_t { kDefaultThreadId = 0, kSystemThreadId = 1 };
 inline constexpr std::uint32_t kFlushForced = 1;
 inline constexpr std::uint32_t kFirstVersionThatTakesNoBuffer = 27;  // before, a refused buffer crashes
+inline constexpr std::uint32_t kFirstVersionWithEventTimes = 26;
+inline constexpr std::uint32_t kFirstVersionWithEventsAlone = 27;  // before, CUDA_EVENT gives records only beside SYNCHRONIZATION
 
 // Every function that we call, by its exported name. Optional ones may be null.
 #define MINDTORCH_CUPTI_FUNCTIONS(REQUIRED, OPTIONAL)                                                                           \
@@ -327,6 +374,7 @@ inline constexpr std::uint32_t kFirstVersionThatTakesNoBuffer = 27;  // before, 
   OPTIONAL(cuptiActivitySetAttribute, (std::uint32_t attribute, std::size_t * size, void* value))                               \
   OPTIONAL(cuptiActivityEnableRuntimeApi, (std::uint32_t callback_id, std::uint8_t enable))                                     \
   OPTIONAL(cuptiActivityEnableDriverApi, (std::uint32_t callback_id, std::uint8_t enable))                                      \
+  OPTIONAL(cuptiActivityEnableCudaEventDeviceTimestamps, (std::uint8_t enable))                                                 \
   OPTIONAL(cuptiSetThreadIdType, (std::uint32_t type))                                                                          \
   OPTIONAL(cuptiGetGraphNodeId, (void* node, std::uint64_t* id))                                                                \
   OPTIONAL(cuptiGetGraphId, (void* graph, std::uint32_t* id))                                                                   \

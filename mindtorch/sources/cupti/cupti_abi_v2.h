@@ -29,6 +29,7 @@ static_assert(offsetof(SharedSubscriberParams, allow_multiple_subscribers) == 32
 enum SubscriberAttribute : std::uint32_t {
   kUserDefinedRecords = 11,
   kMultipleSubscriberState = 12,
+  kCudaEventDeviceTimestamps = 17,
   kEnableMultiSubscriberGraphTrace = 20,
   kThreadIdType = 21,
 };
@@ -182,6 +183,20 @@ enum GraphTraceField : std::int32_t {
   kGraphTraceGraphId = 5,
   kGraphTraceContextId = 6,
   kGraphTraceStreamId = 7,
+};
+enum EnvironmentField : std::int32_t {
+  kEnvironmentDeviceId = 1,
+  kEnvironmentTimestamp = 2,
+  kEnvironmentEnvironmentKind = 3,
+  kEnvironmentEnvironmentKindData = 4,
+};
+enum CudaEventField : std::int32_t {
+  kCudaEventCorrelationId = 1,
+  kCudaEventContextId = 2,
+  kCudaEventStreamId = 3,
+  kCudaEventEventId = 4,
+  kCudaEventDeviceId = 5,
+  kCudaEventDeviceTimestamp = 6,
 };
 
 extern "C" {

@@ -172,8 +172,10 @@ Status CuptiSource::start() {
     return begun;
   }
   why_always_classic_ = why_classic_;
+  pm_sampling_.start(library_, options_->extras, limits_);
   sampler_.start(options_->clock, {[this](std::uint64_t* ns) { return subscription_->read_clock(ns) == kSuccess; }});
   decoder_ = std::make_unique<Decoder>(library_.functions(), graph_nodes(), ++recordings, options_->record_bytes);
+  decoder_->set_extra_parts(subscription_->extra_parts());
   old_records_ = {};
   thread_.start("mindtorch-cupti", {.decode = [this](const BufferPool::Filled& buffer) { decode(buffer); },
                                     .after_decoding = [this] { hand_over_records(); },
@@ -241,6 +243,7 @@ std::vector<Decoder::Window> CuptiSource::windows() {
 // Records that are not needed any more do not stay in memory: under spill they are written, under keep_last they become too old.
 void CuptiSource::hand_over_records() {
   const std::optional<std::uint64_t> time = now();
+  if (time) pm_sampling_.collect(*decoder_, *time);
   old_records_.remove_from(*decoder_, *options_, time);
   if (!options_->write_records || !time || decoder_->size() < kWriteStep) return;
   sampler_.thin(kMostSamples);
@@ -263,6 +266,7 @@ void CuptiSource::await_calls() {
 
 void CuptiSource::drain() {
   // A call that is under way is recorded when it ends, and its kernel may be there already. No kernels are added while its end is awaited.
+  pm_sampling_.stop(*decoder_, now().value_or(0));
   subscription_->disable_device_kinds();
   await_calls();
   subscription_->disable_kinds();

@@ -19,6 +19,7 @@
 #include "mindtorch/sources/cupti/decode.h"
 #include "mindtorch/sources/cupti/graph_nodes.h"
 #include "mindtorch/sources/cupti/library.h"
+#include "mindtorch/sources/cupti/pm_sampling.h"
 #include "mindtorch/sources/cupti/subscription.h"
 #include "mindtorch/sources/decode_thread.h"
 
@@ -64,6 +65,7 @@ class CuptiSource final : public record::ActivitySource {
   std::string why_classic_;                     // of this session; empty if records are user-defined
   std::string why_always_classic_;              // set once classic records have been used: the process cannot go back
   ClockOwner clock_owner_{nullptr};
+  PmSampling pm_sampling_;
   ClockSampler sampler_;
 
   std::mutex mutex_;  // guards the windows

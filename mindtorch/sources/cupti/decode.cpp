@@ -111,6 +111,8 @@ void Decoder::add(const Activity& record) {
     case kDriver: return add(as<ApiRecord>(record));
     case kOverhead: return add(as<OverheadRecord>(record));
     case kGraphTrace: return add(as<GraphTraceRecord>(record));
+    case kEnvironment: return add(as<EnvironmentRecord>(record));
+    case kCudaEvent: return add(as<CudaEventRecord>(record));
     default: count_unknown();
   }
 }
@@ -146,6 +148,7 @@ void Decoder::add(const GraphTraceRecord& replay) {
 }
 
 void Decoder::add(const SynchronizationRecord& wait) {
+  if (!extra_parts_.waits) return;
   // A wait for a whole context has no stream, and its record no device.
   const auto stream = static_cast<std::int32_t>(wait.stream_id);
   const std::vector<trace::Attribute> row = {batch_.attribute("context", std::int64_t{wait.context_id})};

@@ -11,6 +11,7 @@
 #include "mindtorch/sources/cupti/cupti_abi.h"
 #include "mindtorch/sources/cupti/driver.h"
 #include "mindtorch/sources/cupti/graph_nodes.h"
+#include "mindtorch/sources/cupti/kinds.h"
 #include "mindtorch/sources/cupti/record_reader.h"
 #include "mindtorch/sources/record_store.h"
 
@@ -27,6 +28,7 @@ class Decoder : public RecordStore {
   void decode(const std::uint8_t* buffer, std::size_t valid, const RecordLayouts& layouts) {
     decode_all(UserDefinedRecords(layouts, buffer, valid));
   }
+  void set_extra_parts(ExtraParts parts) { extra_parts_ = parts; }
   // Readings of CUPTI's clock so far, with which the records can be placed.
   void set_samples(std::vector<record::BracketedSample> samples) { batch_.clocks = {{.name = "cupti", .samples = std::move(samples)}}; }
   // Call once, when all buffers have come.
@@ -74,6 +76,9 @@ class Decoder : public RecordStore {
   void add(const ApiRecord& call);
   void add(const OverheadRecord& overhead);
   void add(const GraphTraceRecord& replay);
+  void add(const EnvironmentRecord& measurement);
+  void add(const CudaEventRecord& event);
+  void place_events_at_their_calls();
   void add_work(trace::EventKind kind, std::uint64_t start, std::uint64_t end, std::uint32_t correlation, Place place, std::uint32_t name,
                 std::uint32_t detail);
 
@@ -97,6 +102,8 @@ class Decoder : public RecordStore {
   std::unordered_map<KernelConfig, std::uint32_t, ConfigHash> kernel_details_;
   std::unordered_map<std::uint64_t, ApiFunction> api_functions_;  // by kind and number
   std::unordered_map<std::uint32_t, std::uint64_t> node_of_detail_;
+  ExtraParts extra_parts_;
+  std::vector<record::DeviceRecord> events_without_time_;  // until their calls are known
   std::vector<std::uint64_t> captured_calls_;
   std::vector<std::uint64_t> replayed_calls_;
 };

@@ -61,6 +61,7 @@ void Decoder::name_captured_ops() {
 void Decoder::complete_records(const std::vector<Window>& windows) {
   match_captures(windows.empty() ? 0 : windows.front().begin);
   name_captured_ops();
+  place_events_at_their_calls();
 }
 
 record::DeviceBatch Decoder::finish(const std::vector<Window>& windows, std::vector<record::BracketedSample> samples) {
@@ -68,8 +69,9 @@ record::DeviceBatch Decoder::finish(const std::vector<Window>& windows, std::vec
   complete_records(windows);
   count_losses();
   if (samples.empty()) {
-    batch_.count_dropped(batch_.records.size(), "cannot be placed, because CUPTI's clock could not be read");
+    batch_.count_dropped(batch_.records.size() + batch_.sample_count(), "cannot be placed, because CUPTI's clock could not be read");
     batch_.records.clear();
+    batch_.clear_samples();
   } else {
     set_samples(std::move(samples));
   }

@@ -28,6 +28,12 @@ inline constexpr std::array<Kind, 9> kKinds = {{
     {kGraphTrace, "GRAPH_TRACE", false},
 }};
 
+// What the records of CUDA events and waits hold in a session.
+struct ExtraParts {
+  bool event_times = false;  // events have a time of the device
+  bool waits = true;         // false: waits are recorded only because events need it, and are not wanted
+};
+
 constexpr bool is_kind_of_calls(std::uint32_t kind) { return kind == kRuntime || kind == kDriver; }
 
 inline bool is_asked_for(std::uint32_t kind, const record::SourceOptions& options) {

@@ -21,6 +21,7 @@ class Library {
   // True from CUPTI 13.3 on, if all of them are there.
   bool has_subscriber_functions() const { return has_subscriber_functions_; }
   const SubscriberFunctions& subscriber_functions() const { return subscriber_functions_; }
+  const DynamicLibrary& file() const { return library_; }
   const std::string& path() const { return library_.path(); }
   std::uint32_t version() const { return version_; }  // 130001 for CUDA 13.0
 

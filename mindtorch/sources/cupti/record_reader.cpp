@@ -94,6 +94,18 @@ constexpr std::array kGraphTraceFields = {FIELD(kFieldOfKind, GraphTraceRecord, 
                                           FIELD(kGraphTraceGraphId, GraphTraceRecord, graph_id),
                                           FIELD(kGraphTraceContextId, GraphTraceRecord, context_id),
                                           FIELD(kGraphTraceStreamId, GraphTraceRecord, stream_id)};
+constexpr std::array kEnvironmentFields = {FIELD(kFieldOfKind, EnvironmentRecord, kind),
+                                           FIELD(kEnvironmentDeviceId, EnvironmentRecord, device_id),
+                                           FIELD(kEnvironmentTimestamp, EnvironmentRecord, timestamp),
+                                           FIELD(kEnvironmentEnvironmentKind, EnvironmentRecord, environment_kind),
+                                           FIELD(kEnvironmentEnvironmentKindData, EnvironmentRecord, data)};
+constexpr std::array kCudaEventFields = {FIELD(kFieldOfKind, CudaEventRecord, kind),
+                                         CORRELATION(kCudaEventCorrelationId, CudaEventRecord),
+                                         FIELD(kCudaEventContextId, CudaEventRecord, context_id),
+                                         FIELD(kCudaEventStreamId, CudaEventRecord, stream_id),
+                                         FIELD(kCudaEventEventId, CudaEventRecord, event_id),
+                                         FIELD(kCudaEventDeviceId, CudaEventRecord, device_id),
+                                         FIELD(kCudaEventDeviceTimestamp, CudaEventRecord, device_timestamp)};
 #undef FIELD
 #undef CORRELATION
 
@@ -101,7 +113,7 @@ struct KindFields {
   std::uint32_t kind;
   std::span<const Field> fields;
 };
-constexpr std::array<KindFields, 9> kKindFields = {{{kConcurrentKernel, kKernelFields},
+constexpr std::array<KindFields, 11> kKindFields = {{{kConcurrentKernel, kKernelFields},
                                                     {kMemcpy, kMemcpyFields},
                                                     {kMemcpyPeer, kPeerCopyFields},
                                                     {kMemset, kMemsetFields},
@@ -109,7 +121,9 @@ constexpr std::array<KindFields, 9> kKindFields = {{{kConcurrentKernel, kKernelF
                                                     {kDriver, kApiFields},
                                                     {kOverhead, kOverheadFields},
                                                     {kSynchronization, kSynchronizationFields},
-                                                    {kGraphTrace, kGraphTraceFields}}};
+                                                    {kGraphTrace, kGraphTraceFields},
+                                                     {kEnvironment, kEnvironmentFields},
+                                                     {kCudaEvent, kCudaEventFields}}};
 
 std::span<LayoutOfKind* const> layouts_in(const CompleteInfo* info) {
   if (info == nullptr || info->struct_size < sizeof(CompleteInfo) || info->record_layouts == nullptr) return {};

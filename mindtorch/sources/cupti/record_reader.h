@@ -90,7 +90,7 @@ class UserDefinedRecords {
   // The bits of the latest record's correlation that its struct has no room for.
   std::uint64_t upper_correlation() const { return upper_correlation_; }
 
-  static constexpr std::size_t kStructs = 9;  // one for each kind that the decoder knows
+  static constexpr std::size_t kStructs = 11;  // one for each kind that the decoder knows
 
  private:
   struct alignas(8) Struct {

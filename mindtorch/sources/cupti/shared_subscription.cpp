@@ -102,4 +102,8 @@ void SharedSubscription::switch_calls_off() {
   for (const std::uint32_t call : library_.unneeded_driver_calls()) cupti_.cuptiActivityEnableDriverApi_v2(subscriber_, call, 0);
 }
 
+bool SharedSubscription::tell_event_times(bool tell) {
+  return static_cast<bool>(set(kCudaEventDeviceTimestamps, static_cast<std::uint8_t>(tell ? 1 : 0), "times of CUDA events"));
+}
+
 }  // namespace mindtorch::sources::cupti

@@ -25,16 +25,20 @@ Status Subscription::enable_kinds(const record::SourceOptions& options) {
     }
   }
   switch_calls_off();
+  enable_extra_kinds(options);
   return Status::ok();
 }
 
 void Subscription::disable_kinds() {
+  disable_device_kinds();
   for (; !enabled_.empty(); enabled_.pop_back()) disable(enabled_.back());
   use_system_thread_ids(false);
 }
 
 void Subscription::disable_device_kinds() {
   for (; !enabled_.empty() && !is_kind_of_calls(enabled_.back()); enabled_.pop_back()) disable(enabled_.back());
+  if (extra_parts_.event_times) tell_event_times(false);
+  extra_parts_.event_times = false;
 }
 
 bool Subscription::watch_graph_nodes(Subscriber subscriber) {

@@ -16,6 +16,7 @@
 #include "mindtorch/base/error.h"
 #include "mindtorch/record/source.h"
 #include "mindtorch/sources/cupti/cupti_abi_v2.h"
+#include "mindtorch/sources/cupti/kinds.h"
 #include "mindtorch/sources/cupti/library.h"
 
 namespace mindtorch::sources::cupti {
@@ -54,6 +55,8 @@ class Subscription {
   Status enable_kinds(const record::SourceOptions& options);
   void disable_kinds();
   void disable_device_kinds();
+  // Since the last enable_kinds().
+  const ExtraParts& extra_parts() const { return extra_parts_; }
 
   // What the session will lack although it runs.
   const std::vector<std::string>& limits() const { return limits_; }
@@ -67,13 +70,22 @@ class Subscription {
   virtual void use_system_thread_ids(bool) {}
   // After the kinds, which switch all of their functions on.
   virtual void switch_calls_off() {}
+  // Whether records of CUDA events have the time of the device from now on. Returns false if the library cannot tell it.
+  virtual bool tell_event_times(bool tell) = 0;
 
   const Library& library_;
   std::vector<std::string> limits_;
   std::string other_subscriber_;
 
  private:
+  // The kinds that a user asks for besides device work. What the library refuses becomes a limit, and the rest is recorded without it.
+  void enable_extra_kinds(const record::SourceOptions& options);
+  void enable_events(const record::SourceOptions& options);
+  bool enable_extra_kind(std::uint32_t kind, std::string_view name, std::string_view what);
+  void add_limit(std::string limit);
+
   std::vector<std::uint32_t> enabled_;
+  ExtraParts extra_parts_;
 };
 
 // For bug reports and tests: MINDTORCH_CUPTI_RECORDS=classic.

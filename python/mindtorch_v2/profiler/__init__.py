@@ -2,6 +2,7 @@
 
 from mindtorch_v2._C import _RecordFunctionFast as _RecordFunctionFast
 from mindtorch_v2._C import record_function
+from mindtorch_v2.profiler import _nvtx as _nvtx
 from mindtorch_v2.profiler import itt
 from mindtorch_v2.profiler._config import _ExperimentalConfig as _ExperimentalConfig
 from mindtorch_v2.profiler._dispatch import dispatch_op_enter, dispatch_op_exit, is_profiler_enabled
@@ -51,6 +52,7 @@ __all__ = [
 
 _supported_activities = supported_activities
 introduce_to_torch()
+_nvtx.be_found()
 
 
 def kineto_available() -> bool:

@@ -42,12 +42,23 @@ class _ExperimentalConfig:
     spill_path: str | None = None  # write events to this file while recording goes on
     cuda_graphs: str = "nodes"  # an event for each kernel of a replay; "whole": one for each replay, at almost no cost
     device_stop_deadline_s: float = 10.0  # how long stopping may wait for work that is still running on a device
+    enable_environment_counters: bool = False  # power, clocks, temperature and fan of GPUs as counters
+    enable_cuda_events: bool = False  # the moments that CUDA events mark on their streams
+    enable_nvtx: bool = False  # ranges and marks that the program and its libraries report with NVTX
+    performance_metrics: list = field(default_factory=list)  # hardware counters of GPUs to sample, under NVIDIA's names
+    performance_metrics_interval_ms: float = 1.0  # how often they are sampled
 
     def __post_init__(self):
         if self.cuda_graphs not in ("nodes", "whole"):
             raise ValueError(f'cuda_graphs must be "nodes" or "whole", got {self.cuda_graphs!r}')
         if not self.device_stop_deadline_s >= 0:
             raise ValueError(f"device_stop_deadline_s must not be negative, got {self.device_stop_deadline_s!r}")
+        if not 0.001 <= self.performance_metrics_interval_ms <= 60_000:
+            raise ValueError(
+                f"performance_metrics_interval_ms must be between 0.001 and 60000, got {self.performance_metrics_interval_ms!r}"
+            )
+        if isinstance(self.performance_metrics, str) or not all(isinstance(name, str) and name for name in self.performance_metrics):
+            raise ValueError(f"performance_metrics must be a list of names, got {self.performance_metrics!r}")
 
 
 def as_ours(config):

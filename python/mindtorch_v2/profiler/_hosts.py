@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass
 
 from mindtorch_v2 import _C
+from mindtorch_v2.profiler import _nvtx
 from mindtorch_v2.profiler._warnings import warn
 
 __all__ = ["ProfilerStatus", "activate_hosts", "status"]
@@ -33,7 +34,7 @@ class ProfilerStatus:
     recording: bool  # a profile records now
     clock: str
     hosts: list[str]  # runtimes whose ops are recorded
-    bridges: dict[str, str]  # of runtimes of their own: "active: ..." or "inactive: ..." with what to do about it
+    bridges: dict[str, str]  # to PyTorch and to NVTX: "active: ...", or why not and what to do about it
     sources: list[_C.SourceStatus]  # who watches which device, or why not
 
     def __str__(self):
@@ -49,6 +50,6 @@ def status() -> ProfilerStatus:
     """The hosts and the sources of device activities that can be recorded in this process, and why others are not available."""
     from mindtorch_v2 import torch_bridge
 
-    bridges = {"torch": torch_bridge.activate_if_possible()}
+    bridges = {"torch": torch_bridge.activate_if_possible(), "nvtx": _nvtx.state()}
     recording, clock, hosts, sources = _C.profiler_status()
     return ProfilerStatus(recording, clock, hosts, bridges, sources)

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from mindtorch_v2 import _C
+from mindtorch_v2.profiler import _nvtx
 from mindtorch_v2.profiler._config import as_ours, warn_without_effect
 from mindtorch_v2.profiler._distributed import distributed_info
 from mindtorch_v2.profiler._event_list import EventList
@@ -143,6 +144,8 @@ class _KinetoProfile(_C.Profile):
             activities, self.activity_filters = _parse_activities(activities)
         if config is not None:
             warn_without_effect(config)
+            if config.enable_nvtx:
+                _nvtx.warn_if_lost()
         activate_hosts()
         _C.Profile.__init__(
             self,

@@ -12,7 +12,7 @@ from pathlib import Path
 from mindtorch_v2._mtprof import find_program
 
 # The types of the columns, which a small file might not show.
-_COUNTER_TYPES = {"name": "VARCHAR", "device": "VARCHAR", "time_ns": "BIGINT", "value": "BIGINT"}
+_COUNTER_TYPES = {"name": "VARCHAR", "unit": "VARCHAR", "device": "VARCHAR", "time_ns": "BIGINT", "value": "DOUBLE"}
 _EVENT_TYPES = {
     "id": "BIGINT",
     "name": "VARCHAR",

@@ -70,6 +70,12 @@ profiler::ExperimentalConfig to_experimental_config(nb::handle object) {
   config.whole_cuda_graphs = nb::cast<std::string>(object.attr("cuda_graphs")) == "whole";
   config.device_stop_deadline =
       std::chrono::milliseconds(static_cast<std::int64_t>(1000 * nb::cast<double>(object.attr("device_stop_deadline_s"))));
+  read(object, "enable_environment_counters", config.device_extras.environment);
+  read(object, "enable_cuda_events", config.device_extras.events);
+  read(object, "enable_nvtx", config.enable_nvtx);
+  read(object, "performance_metrics", config.device_extras.metrics);
+  config.device_extras.metrics_interval =
+      std::chrono::nanoseconds(static_cast<std::int64_t>(1e6 * nb::cast<double>(object.attr("performance_metrics_interval_ms"))));
   read(object, "expose_kineto_event_metadata", config.expose_kineto_event_metadata);
   read(object, "profiler_metrics", config.profiler_metrics);
   read(object, "performance_events", config.performance_events);

@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "mindtorch/bridges/nvtx/injection.h"
 #include "mindtorch/profiler/warning.h"
 #include "python/src/gil.h"
 #include "python/src/profiler/bind_profiler.h"
@@ -58,6 +59,8 @@ void bind_status(nb::module_& module) {
     }
     return to_python(supported);
   });
+  module.def("nvtx_injection_path", &nvtx::injection_path);
+  module.def("nvtx_connected_libraries", &nvtx::connected_libraries);
   profiler::set_warning_sink(&warn_in_python);
 }
 

@@ -32,6 +32,22 @@ struct CuptiDoubleWork {
 CUPTI_DOUBLE_API std::uint32_t cupti_double_issue(const CuptiDoubleWork* work);
 // A call of the runtime (domain 2) or of the driver (domain 1) without work on the device. Returns its correlation id.
 CUPTI_DOUBLE_API std::uint32_t cupti_double_call(std::uint32_t domain, std::uint32_t callback_id);
+// A measurement of the environment of a device, as CUPTI makes them from time to time.
+struct CuptiDoubleMeasurement {
+  std::uint32_t device = 0;
+  std::uint32_t environment_kind = 0;  // as CUPTI numbers them
+  std::uint32_t values[5] = {};        // of that kind, as CUPTI has them
+  std::uint64_t time_ns = 0;           // on the double's clock; 0: now
+};
+CUPTI_DOUBLE_API void cupti_double_measure(const CuptiDoubleMeasurement* measured);
+// Calls cudaEventRecord: the event marks the end of the work that is on the stream now. Returns the correlation id of the call.
+CUPTI_DOUBLE_API std::uint32_t cupti_double_record_event(std::uint32_t stream, std::uint32_t event);
+// PM sampling: the GPU takes a sample in each interval. Metric m of the n-th sample has the value n + m / 10; names without "__" are
+// unknown, and more than four metrics need two passes.
+CUPTI_DOUBLE_API void cupti_double_overflow_sampling();       // the hardware buffer was full
+CUPTI_DOUBLE_API std::uint64_t cupti_double_samples_taken();  // that a client has evaluated
+CUPTI_DOUBLE_API bool cupti_double_is_sampling();             // a client has left something on
+CUPTI_DOUBLE_API void cupti_double_reset_sampling();          // part of cupti_double_reset()
 // Calls cudaDeviceSynchronize: waits until all work has ended.
 CUPTI_DOUBLE_API void cupti_double_synchronize();
 // While the device is held, no work ends.

@@ -157,6 +157,12 @@ void Device::hold(bool held) {
   is_held_ = held;
 }
 
+std::int64_t Device::end_of_stream(std::uint32_t device, std::uint32_t stream) {
+  std::lock_guard lock(mutex_);
+  const auto end = stream_ends_.find({device, stream});
+  return std::max(monotonic_now(), end != stream_ends_.end() ? end->second : 0);
+}
+
 void Device::set_faults(const CuptiDoubleFaults& faults) {
   std::lock_guard lock(mutex_);
   faults_ = faults;

@@ -25,6 +25,8 @@ class Device {
   void settle_forcibly();
   void wait_until_idle();
   void hold(bool held);
+  // When the work that is on a stream now ends, on CLOCK_MONOTONIC; now if there is none.
+  std::int64_t end_of_stream(std::uint32_t device, std::uint32_t stream);
 
   void set_faults(const CuptiDoubleFaults& faults);
   // A record of the device, with the faults that are on. Also for records that were captured elsewhere.

@@ -1,24 +1,5 @@
 // The functions of CUPTI that the double has, with the vendor's names and arguments.
-#include <type_traits>
-
-#include "tests/doubles/cupti/library.h"
-
-using cupti_double::library;
-namespace abi = mindtorch::sources::cupti;
-
-namespace {
-
-// Result and arguments must be those that a client expects of the name.
-#define DOUBLE_FUNCTION(name, arguments)                                                                \
-  extern "C" __attribute__((visibility("default"))) abi::Result name arguments;                         \
-  static_assert(std::is_same_v<decltype(&name), decltype(abi::Functions::name)>, "not CUPTI's " #name); \
-  extern "C" abi::Result name arguments
-
-}  // namespace
-
-#define RETURN_IF_TOLD_TO_FAIL() \
-  if (const abi::Result told = library().calls.begin(__func__); told != abi::kSuccess) return told
-#define CLASSIC() library().classic(__func__)
+#include "tests/doubles/cupti/exports.h"
 
 DOUBLE_FUNCTION(cuptiGetVersion, (std::uint32_t * version)) {
   RETURN_IF_TOLD_TO_FAIL();

@@ -124,6 +124,23 @@ const std::vector<Field> kGraphReplay = {
     FIELD(6, GraphTraceRecord, context_id),
     FIELD(7, GraphTraceRecord, stream_id),
 };
+const std::vector<Field> kMeasurement = {
+    FIELD(0, EnvironmentRecord, kind),
+    FIELD(1, EnvironmentRecord, device_id),
+    FIELD(2, EnvironmentRecord, timestamp),
+    FIELD(3, EnvironmentRecord, environment_kind),
+    FIELD(4, EnvironmentRecord, data),
+};
+const std::vector<Field> kRecordedEvent = {
+    FIELD(0, CudaEventRecord, kind),
+    WIDE_FIELD(1, CudaEventRecord, correlation_id, true),
+    FIELD(2, CudaEventRecord, context_id),
+    FIELD(3, CudaEventRecord, stream_id),
+    FIELD(4, CudaEventRecord, event_id),
+    FIELD(5, CudaEventRecord, device_id),
+    FIELD(6, CudaEventRecord, device_timestamp),
+    FIELD(7, CudaEventRecord, cuda_event_sync_id),
+};
 #undef FIELD
 #undef WIDE_FIELD
 
@@ -138,6 +155,8 @@ const std::vector<Field>* fields_of(std::uint32_t kind) {
     case abi::kOverhead: return &kOverhead;
     case abi::kSynchronization: return &kWait;
     case abi::kGraphTrace: return &kGraphReplay;
+    case abi::kEnvironment: return &kMeasurement;
+    case abi::kCudaEvent: return &kRecordedEvent;
     default: return nullptr;
   }
 }

@@ -195,6 +195,7 @@ const char* Library::function_name(std::uint32_t domain, std::uint32_t callback_
       {{abi::kRuntimeApi, 41}, "cudaMemcpyAsync_v3020"},
       {{abi::kRuntimeApi, 51}, "cudaMemsetAsync_v3020"},
       {{abi::kRuntimeApi, 131}, "cudaStreamSynchronize_v3020"},
+      {{abi::kRuntimeApi, 135}, "cudaEventRecord_v3020"},
       {{abi::kRuntimeApi, 161}, "cudaMemcpyPeerAsync_v4000"},
       {{abi::kRuntimeApi, 165}, "cudaDeviceSynchronize_v3020"},
       {{abi::kRuntimeApi, 211}, "cudaLaunchKernel_v7000"},
@@ -214,6 +215,7 @@ const char* Library::function_name(std::uint32_t domain, std::uint32_t callback_
 }
 
 void Library::reset() {
+  cupti_double_reset_sampling();
   reset_base();
   for (Tool& tool : tools_) {
     tool.delivery.reset();
@@ -223,6 +225,7 @@ void Library::reset() {
   graphs.reset();
   clock.set(0, 0);
   set_layouts({});
+  event_times = false;
   version_ = 130001;
   last_correlation_ = 0;
   std::lock_guard lock(mutex_);

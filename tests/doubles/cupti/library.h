@@ -26,6 +26,7 @@ class Library : public doubles::LibraryBase {
   Clock clock;
   Device device;
   Graphs graphs;
+  std::atomic<bool> event_times{false};  // records of CUDA events have the time of the device
 
   std::uint32_t version() const { return version_; }
   void set_version(std::uint32_t version) { version_ = version; }

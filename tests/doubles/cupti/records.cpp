@@ -29,8 +29,9 @@ std::size_t record_size(std::uint32_t kind, std::uint32_t version) {
     case abi::kDriver: return 40;
     case abi::kOverhead:
     case abi::kSynchronization:
-    case abi::kCudaEvent:
     case abi::kGraphTrace: return 56;
+    case abi::kCudaEvent: return version < abi::kFirstVersionWithEventTimes ? 24 : 56;
+    case abi::kEnvironment: return 40;
     case abi::kExternalCorrelation: return 24;
     default: return 0;
   }

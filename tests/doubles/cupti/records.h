@@ -1,6 +1,7 @@
 // Records as the library of a given version writes them: their sizes, and one as bytes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,12 +17,12 @@ namespace abi = mindtorch::sources::cupti;
 // Of the kinds that a client can enable here.
 std::size_t record_size(std::uint32_t kind, std::uint32_t version);  // 0: unknown kind
 
-// `record` is the part that all versions have in common; what a version appends is zero.
+// `record` is the part that versions have in common; what a version appends is zero, and what an old one does not have is left out.
 template <class Record>
 std::string record_bytes(const Record& record, std::uint32_t version) {
   static_assert(std::is_trivially_copyable_v<Record>);
   std::string bytes(record_size(record.kind, version), '\0');
-  std::memcpy(bytes.data(), &record, sizeof record);
+  std::memcpy(bytes.data(), &record, std::min(bytes.size(), sizeof record));
   return bytes;
 }
 

@@ -24,8 +24,9 @@ function timelineLayout(view) {
     y += track.rows * SLICE_ROW + 14;
     return track;
   });
-  const counters = view.counters.map(([name, device, times, values]) => {
-    const counter = { name: name + ", " + device, times, values, most: Math.max(1, ...values), text: name === "queued" ? countText : bytesText, y };
+  const counters = view.counters.map(([name, unit, device, times, values]) => {
+    const text = unit === "bytes" ? bytesText : unit === "count" ? countText : (value) => countText(value) + " " + unit;
+    const counter = { name: name + ", " + device, times, values, most: Math.max(1, ...values), text, y };
     y += COUNTER_ROW + 14;
     return counter;
   });

@@ -1,0 +1,77 @@
+// PM sampling: hardware counters of a device, read by the device itself at an interval, as counters of the recording.
+//
+// The device writes samples into a buffer of a fixed size. The thread that decodes CUPTI's records fetches them twice a second, so sampling
+// needs no thread of its own. Times of samples are on CUPTI's clock.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mindtorch/base/error.h"
+#include "mindtorch/record/source.h"
+#include "mindtorch/sources/cupti/library.h"
+#include "mindtorch/sources/cupti/pm_sampling_abi.h"
+#include "mindtorch/sources/record_store.h"
+
+namespace mindtorch::sources::cupti {
+
+// The sampling of one device, from start() to stop(). One thread at a time.
+class DeviceSampling {
+ public:
+  DeviceSampling(const Library& library, const PmFunctions& functions, std::size_t device, const record::DeviceExtras& extras);
+  ~DeviceSampling();
+  DeviceSampling(const DeviceSampling&) = delete;
+  DeviceSampling& operator=(const DeviceSampling&) = delete;
+
+  // The reason of a failure says what the user can do.
+  Status start();
+  // Moves the samples that the device has written to the store. `now` is CUPTI's time.
+  void collect(RecordStore& store, std::uint64_t now);
+  void stop(RecordStore& store, std::uint64_t now);
+
+ private:
+  Status open_host();
+  Status configure();
+  Status set_trigger(std::vector<std::uint8_t>& config);
+  Status make_image();
+  Status decode(RecordStore& store, std::uint64_t now, bool* has_more);
+  Status store_sample(RecordStore& store, std::size_t sample, std::uint64_t now);
+  Status clear_image();
+  void close();
+
+  const Library& library_;
+  const PmFunctions& cupti_;
+  const std::size_t device_;
+  const std::vector<std::string> metrics_;
+  const std::chrono::nanoseconds interval_;
+  std::vector<const char*> names_;  // of metrics_
+  std::vector<std::uint8_t> availability_;
+  HostObject* host_ = nullptr;
+  SamplingObject* sampling_ = nullptr;
+  std::vector<std::uint8_t> image_;
+  std::vector<double> values_;
+  std::uint64_t misplaced_ = 0;
+  bool is_running_ = false;
+};
+
+// The sampling of all devices.
+class PmSampling {
+ public:
+  // Samples what the options ask for. What cannot be sampled becomes a sentence in `limits`.
+  void start(const Library& library, const record::DeviceExtras& extras, std::vector<std::string>& limits);
+  void collect(RecordStore& store, std::uint64_t now);
+  void stop(RecordStore& store, std::uint64_t now);
+
+ private:
+  Status resolve(const Library& library);
+
+  PmFunctions functions_;
+  bool is_initialized_ = false;  // CUPTI does not count how often it was, so it stays so
+  std::vector<std::unique_ptr<DeviceSampling>> devices_;
+};
+
+}  // namespace mindtorch::sources::cupti
