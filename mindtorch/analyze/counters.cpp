@@ -23,7 +23,8 @@ void append(Counter& counter, std::int64_t time_ns, double value) {
 }
 
 void add_memory(const trace::Recording& recording, trace::Device device, std::vector<Counter>& out) {
-  Counter allocated{.name = "allocated", .unit = "bytes", .device = device}, reserved{.name = "reserved", .unit = "bytes", .device = device};
+  Counter allocated{.name = "allocated", .unit = "bytes", .device = device},
+      reserved{.name = "reserved", .unit = "bytes", .device = device};
   for (std::size_t report = 0; report < recording.memory.size(); ++report) {
     if (recording.memory.device[report] != device) continue;
     append(allocated, recording.memory.time_ns[report], static_cast<double>(recording.memory.total_allocated[report]));

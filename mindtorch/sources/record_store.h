@@ -36,7 +36,9 @@ class RecordStore {
   std::size_t size() const { return batch_.records.size() + samples_; }
   // A sample of a counter (DeviceBatch::counter_id()).
   void store_sample(std::uint32_t counter, std::uint64_t time, double value);
-  std::uint32_t counter_id(std::string_view name, std::string_view unit, trace::Device device) { return batch_.counter_id(name, unit, device); }
+  std::uint32_t counter_id(std::string_view name, std::string_view unit, trace::Device device) {
+    return batch_.counter_id(name, unit, device);
+  }
   // spill: hands the records that ended before `time` to `write`, which takes them out of the batch, without those outside of the windows.
   // All calls that ended before `time` must have come.
   void write_before(std::uint64_t time, const std::vector<Window>& windows, const std::function<void(record::DeviceBatch&)>& write);
@@ -81,7 +83,7 @@ class RecordStore {
   static constexpr std::size_t kSampleBytes = sizeof(std::uint64_t) + sizeof(double);
 
   const std::int64_t most_bytes_;
-  std::size_t samples_ = 0;  // in the counters of the batch
+  std::size_t samples_ = 0;                  // in the counters of the batch
   Calls written_calls_;                      // spill: those of the records that are in the file
   std::uint64_t forgotten_correlation_ = 0;  // keep_last: what has this correlation or a smaller one is gone
   std::uint64_t over_budget_ = 0;

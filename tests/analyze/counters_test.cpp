@@ -43,6 +43,18 @@ TEST(Counters, AQueueGrowsWithALaunchAndShrinksWhenTheWorkBegins) {
   EXPECT_THAT(all[0].values, ElementsAre(1, 2, 1, 0));
 }
 
+TEST(Counters, WhatWasMeasuredIsAmongThem) {
+  Maker maker;
+  maker.builder().recording().counters = {{"power", "W", {trace::DeviceType::kCuda, 0}, {10, 20, 20}, {300.5, 1, 400}}};
+  const trace::Recording recording = maker.finish();
+  const std::vector<Counter> all = counters(Analysis(recording));
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].name, "power");
+  EXPECT_EQ(all[0].unit, "W");
+  EXPECT_EQ(device_text(all[0].device), "CUDA:0");
+  EXPECT_THAT(all[0].values, ElementsAre(300.5, 400));
+}
+
 TEST(Counters, ARecordingWithoutMemoryAndDevicesHasNone) {
   Maker maker;
   maker.op("aten::mm", 0, 10);

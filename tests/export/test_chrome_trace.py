@@ -46,12 +46,23 @@ def test_top_level_is_torchs(sample):
 def test_first_element_is_a_complete_event(sample):
     assert sample["traceEvents"][0]["ph"] == "X"
     for event in sample["traceEvents"]:
-        assert event["ph"] in "XiMsf"
+        assert event["ph"] in "XiMsfC"
         assert {"name", "pid", "tid", "ts"} <= set(event)
         if event["ph"] == "X":
             assert {"cat", "dur", "args"} <= set(event)
         if event["ph"] == "M":
             assert event["name"] in METADATA
+
+
+def test_counters_have_an_event_for_each_sample_in_the_process_of_their_device(traces):
+    events = load(traces / "cuda.json")["traceEvents"]
+    device = next(e["pid"] for e in events if e["name"] == "process_name" and e["args"]["name"] == "GPU 0")
+    samples = [e for e in events if e["ph"] == "C"]
+    assert {e["pid"] for e in samples} == {device}
+    assert [e["args"] for e in samples if e["name"] == "power"] == [{"W": 300.5}, {"W": 412.25}, {"W": 350}]
+    assert [e["args"] for e in samples if e["name"] == "sm__cycles_active"] == [{"value": 0}, {"value": 97.5}]
+    first, second, _ = (e["ts"] for e in samples if e["name"] == "power")
+    assert ns(second) - ns(first) == 50000
 
 
 def test_everything_lies_in_the_recorded_window(sample):

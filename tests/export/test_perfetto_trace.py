@@ -74,7 +74,8 @@ class Replay:
 
     def play(self, now, sequence, event, stack):
         if event.type == COUNTER:
-            self.counters[self.tracks[sequence.track].name].append((now, event.counter_value))
+            value = event.double_counter_value if event.HasField("double_counter_value") else event.counter_value
+            self.counters[self.tracks[sequence.track].name].append((now, value))
             return
         if event.type == END:
             stack.pop()["end"] = now
@@ -159,6 +160,16 @@ def test_memory_is_a_counter(traces):
     counters = load(traces, "full").counters
     assert [value for _, value in counters["CPU memory allocated"]] == [5096, 6120, 5096, 1000]
     assert {value for _, value in counters["CPU memory reserved"]} == {8192}
+
+
+def test_measured_counters_lie_below_their_device_with_their_unit(traces):
+    replay = load(traces, "cuda")
+    assert [value for _, value in replay.counters["power"]] == [300.5, 412.25, 350]
+    times = [time for time, _ in replay.counters["power"]]
+    assert [time - times[0] for time in times] == [0, 50000, 100000]
+    tracks = {track.name: track for track in replay.tracks.values() if track.HasField("counter")}
+    assert (tracks["power"].counter.unit_name, tracks["sm__cycles_active"].counter.unit_name) == ("W", "")
+    assert replay.tracks[tracks["power"].parent_uuid].name == "GPU 0"
 
 
 def test_arguments_are_annotations(traces):

@@ -46,6 +46,12 @@ class FakeSource : public ActivitySource {
                               .device = {DeviceType::kNpu, 0}});
   }
 
+  void measure(double value) {
+    CounterSeries& power = batch_.counters[batch_.counter_id("power", "W", {DeviceType::kNpu, 0})];
+    power.ticks.push_back(device_now());
+    power.values.push_back(value);
+  }
+
   std::string_view name() const override { return "fake"; }
   trace::DeviceType device_type() const override { return DeviceType::kNpu; }
   Status probe() override { return Status::ok(); }
@@ -112,6 +118,26 @@ TEST_F(DeviceMappingTest, KernelsLieOnTheirStreamAtHostTimeAndLaunchesOnTheirThr
   const auto attributes = recording.attributes.find(2);
   ASSERT_EQ(attributes.size(), 1u);
   EXPECT_EQ(recording.names[attributes[0].key], "grid");
+  EXPECT_TRUE(recording.losses.empty());
+}
+
+TEST_F(DeviceMappingTest, SamplesOfCountersLieAtHostTimeInOrder) {
+  auto session = started(watched());
+  clock_.advance(1000);
+  source_.measure(100);
+  clock_.advance(1'000'000);
+  source_.measure(200);
+  std::reverse(source_.batch_.counters[0].ticks.begin(), source_.batch_.counters[0].ticks.end());
+  std::reverse(source_.batch_.counters[0].values.begin(), source_.batch_.counters[0].values.end());
+  const trace::Recording recording = stopped(*session);
+  ASSERT_EQ(recording.counters.size(), 1u);
+  const trace::CounterTrack& power = recording.counters[0];
+  EXPECT_EQ(power.name, "power");
+  EXPECT_EQ(power.unit, "W");
+  EXPECT_THAT(power.values, ElementsAre(100, 200));
+  const auto bound = static_cast<double>(recording.clock.domains.at(1).error_bound_ns);
+  EXPECT_NEAR(static_cast<double>(power.times_ns[0]), 1000, bound);
+  EXPECT_NEAR(static_cast<double>(power.times_ns[1]), 1'001'000, bound);
   EXPECT_TRUE(recording.losses.empty());
 }
 
@@ -189,6 +215,20 @@ TEST_F(KeptDeviceRecordsTest, WhatIsOlderIsCountedAndNoLaunchLosesItsWork) {
   EXPECT_EQ(device_losses, 7u + 2 * (kSteps - kKeep) * kLaunches);
   EXPECT_EQ(lost(recording, LossReason::kNoDeviceRecord), 0u);
   EXPECT_EQ(lost(recording, LossReason::kNoLaunch), 0u);
+}
+
+TEST_F(KeptDeviceRecordsTest, OldSamplesOfCountersAreLeftOutAndCounted) {
+  auto session = started(keeping());
+  for (int step = 0; step < kSteps; ++step) {
+    session->mark_step(step);
+    clock_.advance(1000);
+    source_.measure(step);
+    clock_.advance(100'000);
+  }
+  session->mark_step(kSteps);
+  const trace::Recording recording = stopped(*session);
+  EXPECT_THAT(recording.counters.at(0).values, ElementsAre(kSteps - 2, kSteps - 1));
+  EXPECT_EQ(lost(recording, LossReason::kOverwritten), static_cast<std::uint64_t>(kSteps - kKeep));
 }
 
 TEST_F(KeptDeviceRecordsTest, WorkWithoutACallIsKeptByItsOwnTime) {

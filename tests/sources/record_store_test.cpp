@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
 #include <utility>
 
@@ -33,6 +34,11 @@ class Store : public RecordStore {
     std::vector<DeviceRecord> written;
     RecordStore::write_before(time, {kWhole}, [&](DeviceBatch& batch) { written = std::exchange(batch.records, {}); });
     return written;
+  }
+  std::vector<double> samples() const { return batch_.counters.at(0).values; }
+  std::uint64_t losses() {
+    count_losses();
+    return batch_.dropped;
   }
   std::vector<DeviceRecord> finish() {
     drop_outside({kWhole});
@@ -114,6 +120,37 @@ TEST(RecordStore, WritesEarlyWhatARecordingInMemoryWouldHold) {
     for (const EventKind kind : {EventKind::kRuntime, EventKind::kKernel})
       EXPECT_EQ(correlations_of(written, kind), correlations_of(expected, kind)) << "seed " << seed;
   }
+}
+
+TEST(RecordStore, SamplesOfCountersAreWrittenAtOnceForgottenByTimeAndLimitedByTheBudget) {
+  Store store;
+  const std::uint32_t power = store.counter_id("power", "W", {});
+  EXPECT_EQ(store.counter_id("power", "W", {}), power);
+  store.store_sample(power, 50, 1);  // before the recording
+  store.store_sample(power, 200, 2);
+  store.store_sample(power, 300, 3);
+  EXPECT_EQ(store.size(), 3u);
+  store.forget_before(250);
+  EXPECT_THAT(store.samples(), ElementsAre(3));
+  std::vector<double> written;
+  static_cast<RecordStore&>(store).write_before(260, {kWhole}, [&](DeviceBatch& batch) {
+    written = batch.counters[0].values;
+    batch.clear_samples();
+  });
+  EXPECT_THAT(written, ElementsAre(3)) << "a sample belongs to no call that it would have to wait for";
+  EXPECT_EQ(store.size(), 0u);
+  for (int i = 0; i < 100'000; ++i) store.store_sample(power, 400, i);
+  EXPECT_EQ(store.samples().size(), (std::size_t{1} << 20) / 16);
+  EXPECT_EQ(store.losses(), 100'000 - (1u << 20) / 16);
+}
+
+TEST(RecordStore, SamplesWithoutATimeOrAValueAreCounted) {
+  Store store;
+  const std::uint32_t power = store.counter_id("power", "W", {});
+  store.store_sample(power, 0, 1);
+  store.store_sample(power, 200, std::numeric_limits<double>::quiet_NaN());
+  EXPECT_THAT(store.samples(), IsEmpty());
+  EXPECT_EQ(store.losses(), 2u);
 }
 
 }  // namespace

@@ -186,7 +186,9 @@ def our_declarations():
     for name, base, body in re.findall(r"^enum (\w*) ?: ([\w:]+) \{(.*?)\};", text, re.DOTALL | re.MULTILINE):
         enums[name or base] = re.findall(r"\b(k\w+)", body)
     constants = set(re.findall(r"inline constexpr [\w:]+ (k\w+)", text))
-    return Declarations(structs, enums, constants, *(re.findall(rf"\b{kind}\((cupti\w+)", text) for kind in ("REQUIRED", "OPTIONAL", "FUNCTION")))
+    return Declarations(
+        structs, enums, constants, *(re.findall(rf"\b{kind}\((cupti\w+)", text) for kind in ("REQUIRED", "OPTIONAL", "FUNCTION"))
+    )
 
 
 def camel_case(name):

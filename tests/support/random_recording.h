@@ -123,6 +123,13 @@ class RandomRecording {
       r.metadata[text()] = "{\"n\": [" + std::to_string(below(100)) + "]}";
       r.clock.domains.push_back({text(), 1e9 / 3, below(1000), word()});
     }
+    for (int i = 0; i < below(4); ++i) {
+      CounterTrack& counter = find_or_add_counter(r.counters, text(), text(), device());
+      for (int sample = 0; sample < below(20); ++sample) {
+        counter.times_ns.push_back(below(1000));
+        counter.values.push_back(static_cast<double>(word()) / 7);
+      }
+    }
     r.clock.base_unix_ns = static_cast<std::int64_t>(word());
     r.clock.start_ns = -below(1000);
     r.clock.end_ns = below(1 << 30);

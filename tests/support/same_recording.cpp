@@ -82,6 +82,10 @@ std::vector<std::string> header_lines(const Recording& recording) {
   for (const trace::MemoryBaseline& baseline : recording.memory_baselines) {
     lines.push_back(fmt::format("baseline {} {} {}", device_text(baseline.device), baseline.allocated, baseline.reserved));
   }
+  for (const trace::CounterTrack& counter : recording.counters) {
+    lines.push_back(fmt::format("counter {} in {} of {}", counter.name, counter.unit, device_text(counter.device)));
+    for (std::size_t i = 0; i < counter.size(); ++i) lines.push_back(fmt::format("{} at {}", counter.values[i], counter.times_ns[i]));
+  }
   return lines;
 }
 

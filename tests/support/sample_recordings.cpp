@@ -174,6 +174,9 @@ trace::Recording device_recording(DeviceType type) {
   const TrackId compute = builder.add_stream(device, 7, "", kPid);
   const TrackId comm = builder.add_stream(device, 20, "hccl", kPid);
   const std::string launch = npu ? "aclrtLaunchKernel" : "cudaLaunchKernel";
+  if (!npu)
+    builder.recording().counters = {{"power", "W", device, {12000, 62000, 112000}, {300.5, 412.25, 350}},
+                                    {"sm__cycles_active", "", device, {10000, 20000}, {0, 97.5}}};
   std::uint64_t correlation = 100;
   const auto launched = [&](std::string_view name, EventKind kind, TrackId stream, std::int64_t at, std::int64_t delay,
                             std::int64_t duration) {

@@ -45,9 +45,7 @@ Domain& default_domain() {
 Domain& domain_of(Handle handle) { return handle == nullptr ? default_domain() : *static_cast<Domain*>(handle); }
 Handle create_domain(std::string name) { return new Domain(std::move(name)); }
 
-Handle register_string(std::string_view text) {
-  return reinterpret_cast<Handle>(static_cast<std::uintptr_t>(record::intern(text)));
-}
+Handle register_string(std::string_view text) { return reinterpret_cast<Handle>(static_cast<std::uintptr_t>(record::intern(text))); }
 
 trace::NameId message_of(const EventAttributes& attributes) noexcept {
   const void* const message = attributes.message;

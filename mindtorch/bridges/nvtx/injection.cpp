@@ -12,7 +12,7 @@ namespace {
 
 std::atomic<std::uint32_t> libraries{0};
 
-// Names are looked up only while somebody wants them.
+// Names are looked up only while a session wants them.
 trace::NameId name_of(const char* text) { return is_recorded() ? record::intern_cached(text != nullptr ? text : "") : 0; }
 trace::NameId name_of(const wchar_t* text) { return is_recorded() ? record::intern_cached(utf8(text)) : 0; }
 Described described(Handle domain, const EventAttributes* attributes) {

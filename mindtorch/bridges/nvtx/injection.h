@@ -1,8 +1,8 @@
 // The tool that NVTX finds: what a program and its libraries report with NVTX becomes scopes and instants of the recorder.
 //
-// Design: CUPTI can record NVTX too (kinds MARKER and MARKER_DATA), and it has to be found by NVTX in the same way. Being the tool ourselves
-// is simpler: ranges are written to the log of their thread, on the recorder's clock, so they nest with ops, get their spans on the GPU, and
-// need neither a GPU nor CUPTI. Only one tool can be found, so where NVTX_INJECTION64_PATH names another one, ranges go there.
+// Design: CUPTI can record NVTX too (kinds MARKER and MARKER_DATA), and it has to be found by NVTX in the same way. Being the tool
+// ourselves is simpler: ranges are written to the log of their thread, on the recorder's clock, so they nest with ops, get their spans on
+// the GPU, and need neither a GPU nor CUPTI. Only one tool can be found, so where NVTX_INJECTION64_PATH names another one, ranges go there.
 #pragma once
 
 #include <cstdint>

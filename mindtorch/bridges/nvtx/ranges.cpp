@@ -31,9 +31,7 @@ StartedRanges& started_ranges() {
 }
 std::atomic<RangeId> last_range{0};
 
-int depth_in(const Domain& domain) {
-  return static_cast<int>(std::ranges::count(pushed_ranges, &domain, &PushedRange::domain));
-}
+int depth_in(const Domain& domain) { return static_cast<int>(std::ranges::count(pushed_ranges, &domain, &PushedRange::domain)); }
 
 void add_payload(record::Slot* slot, const EventAttributes& attributes) {
   static const trace::NameId key = record::intern("payload");
@@ -86,7 +84,8 @@ int push_range(const Described& range) noexcept {
 }
 
 int pop_range(const Domain& domain) noexcept {
-  const auto last = std::find_if(pushed_ranges.rbegin(), pushed_ranges.rend(), [&](const PushedRange& each) { return each.domain == &domain; });
+  const auto last =
+      std::find_if(pushed_ranges.rbegin(), pushed_ranges.rend(), [&](const PushedRange& each) { return each.domain == &domain; });
   if (last == pushed_ranges.rend()) return kNoPushPopTracking;
   pushed_ranges.erase(std::next(last).base());  // closes its scope
   return depth_in(domain);

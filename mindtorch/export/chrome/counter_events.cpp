@@ -15,8 +15,8 @@ void append_counters(const trace::Recording& recording, const Layout& layout, st
   constexpr std::size_t kRoomForNumbers = 64;
   for (const trace::CounterTrack& counter : recording.counters) {
     const std::string_view unit = counter.unit.empty() ? trace::chrome_format::kNoUnit : std::string_view(counter.unit);
-    const std::string before = fmt::format(R"({{"ph":"C","name":{},"pid":{},"tid":0,"ts":)", json_quoted(counter.name),
-                                           layout.process_of(counter.device).pid);
+    const std::string before =
+        fmt::format(R"({{"ph":"C","name":{},"pid":{},"tid":0,"ts":)", json_quoted(counter.name), layout.process_of(counter.device).pid);
     const std::string between = fmt::format(R"(,"args":{{{}:)", json_quoted(unit));
     for (std::size_t i = 0; i < counter.size(); ++i) {
       JsonCursor cursor(out.reserve(before.size() + between.size() + kRoomForNumbers));

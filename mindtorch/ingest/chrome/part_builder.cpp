@@ -1,6 +1,9 @@
 // Elements become events.
 #include "mindtorch/ingest/chrome/part_builder.h"
 
+#include <bit>
+#include <cmath>
+
 #include "mindtorch/ingest/chrome/raw_json.h"
 #include "mindtorch/ingest/chrome/stack_references.h"
 #include "mindtorch/trace/clock_mapping.h"
@@ -46,6 +49,7 @@ void PartBuilder::add(Element& element) {
     case 'I':
     case 'R': return add_instant(element);
     case 'M': return add_metadata(element);
+    case 'C': return add_counter(element);
     case 's': return add_flow(element, true, false);
     case 't': return add_flow(element, false, false);
     case 'f': return add_flow(element, false, true);
@@ -159,6 +163,18 @@ void PartBuilder::add_metadata(const Element& element) {
   for (const trace::Attribute& attribute : element.arguments.attributes) {
     if (attribute.type != trace::Attribute::Type::kText || names[attribute.key] != "name") continue;
     part_.row_names[{std::string(element.pid), std::string(element.tid), false}] = names[static_cast<std::size_t>(attribute.bits)];
+  }
+}
+
+void PartBuilder::add_counter(const Element& element) {
+  const auto time = parse_time(element.start);
+  if (!time) return skip("no time");
+  const trace::NameId process = names_.intern(part_.recording.names, inside_quotes(element.pid));
+  for (const trace::Attribute& attribute : element.arguments.attributes) {
+    const bool is_real = attribute.type == trace::Attribute::Type::kDouble;
+    if (!is_real && attribute.type != trace::Attribute::Type::kInt) continue;
+    const double value = is_real ? std::bit_cast<double>(attribute.bits) : static_cast<double>(attribute.bits);
+    if (std::isfinite(value)) part_.counter_samples.push_back({element.name, attribute.key, process, *time, value});
   }
 }
 

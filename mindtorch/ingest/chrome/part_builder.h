@@ -55,6 +55,7 @@ class PartBuilder {
   void add_complete(Element& element);
   void add_instant(Element& element);
   void add_metadata(const Element& element);
+  void add_counter(const Element& element);
   void add_flow(const Element& element, bool starts, bool ends);
   void add_memory(const Element& element, std::int64_t time);
   void add_event(Element& element, const Category& category, std::int64_t start, std::int64_t duration);

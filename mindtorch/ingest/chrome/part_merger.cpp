@@ -129,6 +129,8 @@ void PartMerger::append(TracePart&& next) {
   append_table(whole_.recording.inputs, next.recording.inputs, first);
   append_table(whole_.recording.attributes, next.recording.attributes, first);
   append_stacks(next, first);
+  for (const CounterSample& sample : next.counter_samples)
+    whole_.counter_samples.push_back({names[sample.name], names[sample.unit], names[sample.process], sample.time_ns, sample.value});
   append_memory(whole_.recording.memory, next.recording.memory, rows);
   whole_.row_of_event.reserve(whole_.row_of_event.size() + next.row_of_event.size());
   for (const RowId row : next.row_of_event) whole_.row_of_event.push_back(rows[row]);

@@ -36,6 +36,7 @@ class Assembly {
     set_devices();
     make_tracks();
     set_timeline();
+    add_counters();
     if (!own_) number_threads();
     const std::vector<TrackId> track_of_event = map_rows();
     resolve_stack_references(part_.stack_of_id, recording_.stacks);
@@ -188,6 +189,46 @@ class Assembly {
     clock.start_ns = (part_.window_start_ns != TracePart::kNoTime ? part_.window_start_ns : first_time_) + shift;
     clock.end_ns = part_.window_end_ns != TracePart::kNoTime ? part_.window_end_ns + shift : clock.start_ns;
     for (EventIndex i = 0; i < recording_.events.size(); ++i) clock.end_ns = std::max(clock.end_ns, recording_.events.end_ns(i));
+  }
+
+  // --- counters ---
+
+  // Whose rows each process shows, by its pid; the CPU stands for a host.
+  std::map<std::string_view, trace::Device> device_of_process() const {
+    std::map<std::string_view, trace::Device> devices;
+    const auto add = [&](const RowKey& row, TrackId track) { devices.try_emplace(row.pid, recording_.tracks[track].device); };
+    for (const auto& [row, track] : own_tracks_) add(row, track);
+    for (RowId row = 0; row < part_.rows.size(); ++row) add(part_.rows[row], track_of_row_[row]);
+    return devices;
+  }
+
+  // A device without rows has its number as pid.
+  trace::Device device_of_pid(const std::string& pid) const {
+    const std::int64_t index = parse_integer(pid).value_or(-1);
+    return index >= 0 && index <= 0xFF ? trace::Device{accelerator(), static_cast<std::uint8_t>(index)} : trace::Device{};
+  }
+
+  void add_counters() {
+    if (part_.counter_samples.empty()) return;
+    const std::map<std::string_view, trace::Device> devices = device_of_process();
+    std::map<std::tuple<trace::NameId, trace::NameId, trace::NameId>, std::size_t> known;
+    const std::int64_t shift = base_ns_ - recording_.clock.base_unix_ns;
+    for (const CounterSample& sample : part_.counter_samples) {
+      const auto [at, is_new] = known.try_emplace({sample.name, sample.unit, sample.process}, recording_.counters.size());
+      if (is_new) {
+        const std::string &unit = recording_.names[sample.unit], &pid = recording_.names[sample.process];
+        const auto shown = devices.find(pid);
+        recording_.counters.push_back({recording_.names[sample.name],
+                                       unit == trace::chrome_format::kNoUnit ? "" : unit,
+                                       shown != devices.end() ? shown->second : device_of_pid(pid),
+                                       {},
+                                       {}});
+      }
+      trace::CounterTrack& counter = recording_.counters[at->second];
+      counter.times_ns.push_back(within_reach(sample.time_ns + shift));
+      counter.values.push_back(sample.value);
+    }
+    trace::join_counters(recording_.counters);
   }
 
   // Times, clocks and the difference of two clocks can be added up without overflow.

@@ -20,6 +20,7 @@ std::uint64_t memory_of(const TracePart& part) {
   std::uint64_t bytes = r.events.size() * kEvent + r.memory.size() * kMemoryEvent + r.names.size() * kName;
   bytes += table(r.inputs) + table(r.attributes) + table(r.stacks.of_event);
   bytes += r.stacks.frames.size() * sizeof(trace::Frame) + (r.stacks.frame_ids.size() + r.stacks.offsets.size()) * 4;
+  bytes += part.counter_samples.size() * (sizeof(CounterSample) + sizeof(std::int64_t) + sizeof(double));
   bytes += part.rows.size() * (sizeof(RowKey) + sizeof(trace::Track) + 32);
   bytes +=
       part.row_names.size() * (sizeof(RowKey) + sizeof(std::string) + kMapEntry) + part.skipped.size() * (sizeof(std::string) + kMapEntry);

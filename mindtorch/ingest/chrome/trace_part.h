@@ -24,10 +24,18 @@ struct RowKey {
 
 using RowId = std::uint32_t;
 
+// One value of a counter: an element of phase "C" has one for each of its arguments. The process is the text of its pid.
+struct CounterSample {
+  trace::NameId name = 0, unit = 0, process = 0;
+  std::int64_t time_ns = 0;
+  double value = 0;
+};
+
 struct TracePart {
   trace::Recording recording;                                        // events, side tables, memory and names; tracks are not known yet
   std::vector<RowId> row_of_event;                                   // memory reports have theirs in recording.memory.track
   std::vector<std::pair<std::int64_t, trace::StackId>> stack_of_id;  // for stack_references.h
+  std::vector<CounterSample> counter_samples;
   std::vector<RowKey> rows;
   std::vector<std::int64_t> streams;          // of each row: the stream its activities name, -1 if none
   std::map<RowKey, std::string> row_names;    // thread_name; is_device false

@@ -36,11 +36,11 @@ DeviceSampling::DeviceSampling(const Library& library, const PmFunctions& functi
 DeviceSampling::~DeviceSampling() { close(); }
 
 // Calls a function with a struct of its parameters, whose size is set here. Leaves the calling function if it failed.
-#define MINDTORCH_PM_CALL(function, params, last)                                                                               \
-  do {                                                                                                                          \
-    (params).struct_size = MINDTORCH_CUPTI_SIZE_UP_TO(std::remove_reference_t<decltype(params)>, last);                         \
-    if (const Result result = cupti_.function(&(params)); result != kSuccess)                                                   \
-      return Status::unavailable(fmt::format("{}{}", library_.check(result, #function).reason(), hint(#function, result)));     \
+#define MINDTORCH_PM_CALL(function, params, last)                                                                           \
+  do {                                                                                                                      \
+    (params).struct_size = MINDTORCH_CUPTI_SIZE_UP_TO(std::remove_reference_t<decltype(params)>, last);                     \
+    if (const Result result = cupti_.function(&(params)); result != kSuccess)                                               \
+      return Status::unavailable(fmt::format("{}{}", library_.check(result, #function).reason(), hint(#function, result))); \
   } while (false)
 
 Status DeviceSampling::open_host() {
@@ -69,8 +69,8 @@ Status DeviceSampling::configure() {
   GetNumOfPassesParams passes{.config_image_size = config.size(), .config_image = config.data()};
   MINDTORCH_PM_CALL(cuptiProfilerHostGetNumOfPasses, passes, num_of_passes);
   if (passes.num_of_passes != 1)
-    return Status::unavailable(fmt::format("the GPU needs {} passes to measure these metrics, and sampling has one; ask for fewer of them",
-                                           passes.num_of_passes));
+    return Status::unavailable(
+        fmt::format("the GPU needs {} passes to measure these metrics, and sampling has one; ask for fewer of them", passes.num_of_passes));
   SamplingEnableParams enable{.device_index = device_};
   MINDTORCH_PM_CALL(cuptiPmSamplingEnable, enable, sampling_object);
   sampling_ = enable.sampling_object;

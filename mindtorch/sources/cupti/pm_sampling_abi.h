@@ -157,26 +157,26 @@ struct EvaluateToGpuValuesParams {
 // A call of these structs with the size of what we declare of it.
 #define MINDTORCH_CUPTI_SIZE_UP_TO(type, last) (offsetof(type, last) + sizeof(type::last))
 
-#define MINDTORCH_CUPTI_PM_FUNCTIONS(FUNCTION)                                           \
-  FUNCTION(cuptiProfilerInitialize, (ProfilerInitializeParams * params))                 \
-  FUNCTION(cuptiDeviceGetChipName, (GetChipNameParams * params))                         \
-  FUNCTION(cuptiPmSamplingGetCounterAvailability, (GetCounterAvailabilityParams * params)) \
-  FUNCTION(cuptiProfilerHostInitialize, (HostInitializeParams * params))                 \
-  FUNCTION(cuptiProfilerHostDeinitialize, (HostDeinitializeParams * params))             \
-  FUNCTION(cuptiProfilerHostConfigAddMetrics, (ConfigAddMetricsParams * params))         \
-  FUNCTION(cuptiProfilerHostGetConfigImageSize, (GetConfigImageSizeParams * params))     \
-  FUNCTION(cuptiProfilerHostGetConfigImage, (GetConfigImageParams * params))             \
-  FUNCTION(cuptiProfilerHostGetNumOfPasses, (GetNumOfPassesParams * params))             \
-  FUNCTION(cuptiPmSamplingEnable, (SamplingEnableParams * params))                       \
-  FUNCTION(cuptiPmSamplingDisable, (SamplingObjectParams * params))                      \
-  FUNCTION(cuptiPmSamplingSetConfig, (SetConfigParams * params))                         \
-  FUNCTION(cuptiPmSamplingGetCounterDataSize, (GetCounterDataSizeParams * params))       \
+#define MINDTORCH_CUPTI_PM_FUNCTIONS(FUNCTION)                                                \
+  FUNCTION(cuptiProfilerInitialize, (ProfilerInitializeParams * params))                      \
+  FUNCTION(cuptiDeviceGetChipName, (GetChipNameParams * params))                              \
+  FUNCTION(cuptiPmSamplingGetCounterAvailability, (GetCounterAvailabilityParams * params))    \
+  FUNCTION(cuptiProfilerHostInitialize, (HostInitializeParams * params))                      \
+  FUNCTION(cuptiProfilerHostDeinitialize, (HostDeinitializeParams * params))                  \
+  FUNCTION(cuptiProfilerHostConfigAddMetrics, (ConfigAddMetricsParams * params))              \
+  FUNCTION(cuptiProfilerHostGetConfigImageSize, (GetConfigImageSizeParams * params))          \
+  FUNCTION(cuptiProfilerHostGetConfigImage, (GetConfigImageParams * params))                  \
+  FUNCTION(cuptiProfilerHostGetNumOfPasses, (GetNumOfPassesParams * params))                  \
+  FUNCTION(cuptiPmSamplingEnable, (SamplingEnableParams * params))                            \
+  FUNCTION(cuptiPmSamplingDisable, (SamplingObjectParams * params))                           \
+  FUNCTION(cuptiPmSamplingSetConfig, (SetConfigParams * params))                              \
+  FUNCTION(cuptiPmSamplingGetCounterDataSize, (GetCounterDataSizeParams * params))            \
   FUNCTION(cuptiPmSamplingCounterDataImageInitialize, (CounterDataInitializeParams * params)) \
-  FUNCTION(cuptiPmSamplingStart, (SamplingObjectParams * params))                        \
-  FUNCTION(cuptiPmSamplingStop, (SamplingObjectParams * params))                         \
-  FUNCTION(cuptiPmSamplingDecodeData, (DecodeDataParams * params))                       \
-  FUNCTION(cuptiPmSamplingGetCounterDataInfo, (GetCounterDataInfoParams * params))       \
-  FUNCTION(cuptiPmSamplingCounterDataGetSampleInfo, (GetSampleInfoParams * params))      \
+  FUNCTION(cuptiPmSamplingStart, (SamplingObjectParams * params))                             \
+  FUNCTION(cuptiPmSamplingStop, (SamplingObjectParams * params))                              \
+  FUNCTION(cuptiPmSamplingDecodeData, (DecodeDataParams * params))                            \
+  FUNCTION(cuptiPmSamplingGetCounterDataInfo, (GetCounterDataInfoParams * params))            \
+  FUNCTION(cuptiPmSamplingCounterDataGetSampleInfo, (GetSampleInfoParams * params))           \
   FUNCTION(cuptiProfilerHostEvaluateToGpuValues, (EvaluateToGpuValuesParams * params))
 
 struct PmFunctions {

@@ -13,7 +13,7 @@ _VARIABLE = "NVTX_INJECTION64_PATH"
 
 
 def be_found():
-    """Lets libraries find the profiler that have not made an NVTX call yet. What they report costs nothing while nobody asks for it."""
+    """Lets libraries find the profiler that have not made an NVTX call yet. What they report costs next to nothing while no profile asks for it."""
     if path := _C.nvtx_injection_path():
         os.environ.setdefault(_VARIABLE, path)
 

@@ -108,8 +108,12 @@ def test_declarations_are_those_of_the_vendor(headers, tmp_path):
         "kNoPushPopTracking": "NVTX_NO_PUSH_POP_TRACKING",
     }
     lines += [f"static_assert(int(ours::{ours}) == int({theirs}));" for ours, theirs in same.items()]
-    fields = ["version", "size", "category", "payload", "message"] + ["color", "reserved0"]
-    pairs = [(name, name) for name in fields] + [("color_type", "colorType"), ("payload_type", "payloadType"), ("message_type", "messageType")]
+    fields = ["version", "size", "category", "payload", "message", "color", "reserved0"]
+    pairs = [(name, name) for name in fields] + [
+        ("color_type", "colorType"),
+        ("payload_type", "payloadType"),
+        ("message_type", "messageType"),
+    ]
     for ours, theirs in pairs:
         for what in ("offsetof({0}, {1})", "sizeof({0}::{1})"):
             first, second = what.format("ours::EventAttributes", ours), what.format("nvtxEventAttributes_t", theirs)

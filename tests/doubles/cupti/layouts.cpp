@@ -2,6 +2,7 @@
 #include "tests/doubles/cupti/layouts.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <random>
@@ -163,13 +164,16 @@ const std::vector<Field>* fields_of(std::uint32_t kind) {
 
 std::size_t rounded_up(std::size_t size, std::size_t alignment) { return (size + alignment - 1) / alignment * alignment; }
 
-// Without random numbers as the vendor's documentation says: in the order of the fields, each aligned to its size.
+// A structure inside of a record is aligned as its members are.
+std::size_t alignment_of(std::size_t bytes) { return std::size_t{1} << std::countr_zero(bytes); }
+
+// Without random numbers as the vendor's documentation says: in the order of the fields, each aligned by its size.
 BufferLayouts::OfKind placed(std::vector<Field> fields, std::mt19937_64* random) {
   BufferLayouts::OfKind layout;
   if (random != nullptr) std::shuffle(fields.begin() + 1, fields.end(), *random);  // the kind stays first
   for (Field& field : fields) {
     const std::size_t gap = random != nullptr && &field != &fields.front() ? (*random)() % 3 * 8 : 0;
-    field.offset = rounded_up(layout.record_bytes + gap, field.bytes);
+    field.offset = rounded_up(layout.record_bytes + gap, alignment_of(field.bytes));
     layout.record_bytes = field.offset + field.bytes;
   }
   layout.record_bytes = rounded_up(layout.record_bytes, 8) + (random != nullptr ? (*random)() % 3 * 8 : 0);
@@ -186,10 +190,12 @@ std::string BufferLayouts::encode(const std::string& classic) const {
   if (layout == kinds.end()) return {};
   std::string bytes(layout->second.record_bytes, '\xEE');  // padding holds anything
   for (const Field& field : layout->second.fields) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, classic.data() + field.classic_offset, field.classic_bytes);
-    if (field.is_correlation && value != 0) value += correlation_base;
-    std::memcpy(bytes.data() + field.offset, &value, field.bytes);
+    std::fill_n(bytes.data() + field.offset, field.bytes, '\0');
+    std::memcpy(bytes.data() + field.offset, classic.data() + field.classic_offset, field.classic_bytes);
+    if (!field.is_correlation) continue;
+    auto correlation = read_value<std::uint64_t>(bytes.data(), field.offset);
+    if (correlation != 0) correlation += correlation_base;
+    std::memcpy(bytes.data() + field.offset, &correlation, sizeof(correlation));
   }
   return bytes;
 }
@@ -198,7 +204,7 @@ DescribedLayouts::DescribedLayouts(const BufferLayouts& layouts) : by_kind_(64, 
   for (const auto& [kind, layout] : layouts.kinds) {
     // The library does not say how large these structs are.
     std::vector<abi::FieldEntry>& entries = entries_[kind];
-    for (const Field& field : layout.fields) entries.push_back({0xABAD, field.id, field.offset, field.bytes, field.bytes});
+    for (const Field& field : layout.fields) entries.push_back({0xABAD, field.id, field.offset, field.bytes, alignment_of(field.bytes)});
     layouts_[kind] = {0, entries.data(), entries.size(), layout.record_bytes};
     by_kind_[kind] = &layouts_[kind];
   }

@@ -14,18 +14,18 @@ namespace {
 using namespace mindtorch::sources::cupti;
 using cupti_double::report_violation;
 
-#define PM_FUNCTION(name, arguments)                                                                           \
-  extern "C" __attribute__((visibility("default"))) Result name arguments;                                     \
-  static_assert(std::is_same_v<decltype(&name), decltype(PmFunctions::name)>, "not CUPTI's " #name);           \
+#define PM_FUNCTION(name, arguments)                                                                 \
+  extern "C" __attribute__((visibility("default"))) Result name arguments;                           \
+  static_assert(std::is_same_v<decltype(&name), decltype(PmFunctions::name)>, "not CUPTI's " #name); \
   extern "C" Result name arguments
 
 // The size that CUPTI's headers give to the struct, and whether this call is told to fail.
-#define CHECK_PARAMS(last)                                                                                           \
-  RETURN_IF_TOLD_TO_FAIL();                                                                                          \
-  if (params->struct_size != MINDTORCH_CUPTI_SIZE_UP_TO(std::remove_pointer_t<decltype(params)>, last)) {            \
-    report_violation(std::string(__func__) + " was called with a struct of another size");                           \
-    return kInvalidParameter;                                                                                        \
-  }                                                                                                                  \
+#define CHECK_PARAMS(last)                                                                                \
+  RETURN_IF_TOLD_TO_FAIL();                                                                               \
+  if (params->struct_size != MINDTORCH_CUPTI_SIZE_UP_TO(std::remove_pointer_t<decltype(params)>, last)) { \
+    report_violation(std::string(__func__) + " was called with a struct of another size");                \
+    return kInvalidParameter;                                                                             \
+  }                                                                                                       \
   if (params->priv != nullptr) return kInvalidParameter
 
 constexpr std::size_t kAvailabilityBytes = 40, kConfigBytes = 24;
