@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "mindtorch/sources/cupti/cupti_abi.h"
+#include "mindtorch/sources/cupti/cupti_abi_v2.h"
 #include "mindtorch/sources/cupti/pm_sampling_abi.h"
 
 namespace ours = mindtorch::sources::cupti;
@@ -28,6 +29,8 @@ template <class Result, class... Arguments, class TheirResult, class... TheirArg
 requires(sizeof...(Arguments) == sizeof...(TheirArguments)) struct IsSameCall<Result (*)(Arguments...), TheirResult (*)(TheirArguments...)>
     : std::bool_constant<(kIsSameArgument<Result, TheirResult> && ... && kIsSameArgument<Arguments, TheirArguments>)> {
 };
+
+struct AllFunctions : ours::Functions, ours::SubscriberFunctions, ours::PmFunctions {};
 
 inline void compare(bool is_same, const char* what, std::size_t our_value, std::size_t their_value) {
   if (!is_same) std::printf("%s: ours %zu, theirs %zu\n", what, our_value, their_value);
@@ -47,4 +50,4 @@ inline void compare(bool is_same, const char* what, std::size_t our_value, std::
   compare(static_cast<std::size_t>(ours::ours_is) == static_cast<std::size_t>(theirs_is), #ours_is " " #theirs_is, \
           static_cast<std::size_t>(ours::ours_is), static_cast<std::size_t>(theirs_is))
 
-#define COMPARE_FUNCTION(table, name) compare(IsSameCall<decltype(ours::table::name), decltype(&::name)>::value, #name " arguments", 0, 0)
+#define COMPARE_FUNCTION(name) compare(IsSameCall<decltype(AllFunctions::name), decltype(&::name)>::value, #name " arguments", 0, 0)

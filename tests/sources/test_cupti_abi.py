@@ -9,7 +9,7 @@ import pytest
 from vendor_headers import download
 
 ROOT = Path(__file__).resolve().parents[2]
-OURS = [ROOT / "mindtorch" / "sources" / "cupti" / name for name in ("cupti_abi.h", "pm_sampling_abi.h")]
+OURS = [ROOT / "mindtorch" / "sources" / "cupti" / name for name in ("cupti_abi.h", "cupti_abi_v2.h", "pm_sampling_abi.h")]
 CHECK = Path(__file__).with_name("cupti_abi_check.h")
 
 # CUDA's release -> the packages that hold its headers. CUDA 12 has the headers in crt/ in its compiler; those of CUDA 13 are the same.
@@ -55,9 +55,36 @@ STRUCTS = {
     "GetCounterDataInfoParams": "CUpti_PmSampling_GetCounterDataInfo_Params",
     "GetSampleInfoParams": "CUpti_PmSampling_CounterData_GetSampleInfo_Params",
     "EvaluateToGpuValuesParams": "CUpti_Profiler_Host_EvaluateToGpuValues_Params",
+    "SharedSubscriberParams": "CUpti_SubscriberParams",
+    "FieldSelection": "CUpti_ActivityFieldSelection",
+    "ApiCallOptions": "CUpti_ActivityApiCbidOptions",
+    "ApiOptions": "CUpti_ActivityApiOptions",
+    "ActivityConfig": "CUpti_ActivityConfig",
+    "FieldEntry": "CUpti_ActivityFieldLayoutEntry",
+    "LayoutOfKind": "CUpti_ActivityRecordLayout",
+    "RequestInfo": "CUpti_BufferCallbackRequestInfo",
+    "CompleteInfo": "CUpti_BufferCallbackCompleteInfo",
 }
+# Structs of which early releases have a part -> a field that only later ones have.
+LAST_FIELDS = {"SharedSubscriberParams": "allowMultipleSubscribers", "ActivityConfig": "pKindOptions"}
 # Structs that the library fills or reads as a whole; records may be longer than what we declare of them.
-WHOLE_STRUCTS = {"ResourceData", "GraphData", "ApiRecord", "EnvironmentRecord", "EnvironmentSpeed", "EnvironmentPower", "CudaEventRecord"}
+WHOLE_STRUCTS = {
+    "ResourceData",
+    "GraphData",
+    "ApiRecord",
+    "EnvironmentRecord",
+    "EnvironmentSpeed",
+    "EnvironmentPower",
+    "CudaEventRecord",
+    "SharedSubscriberParams",
+    "FieldSelection",
+    "ApiCallOptions",
+    "ApiOptions",
+    "ActivityConfig",
+    "FieldEntry",
+    "LayoutOfKind",
+    "CompleteInfo",
+}
 # Our field -> the vendor's, where it is not the same name in camel case.
 FIELDS = {
     "callback_id": "cbid",
@@ -88,8 +115,29 @@ FIELDS = {
     "metric_names": "ppMetricNames",
     "metric_values": "pMetricValues",
     "sampled_metric_names": "pMetricNames",
+    "field_ids": "pFieldIds",
+    "callback_ids": "pCbids",
+    "num_callback_ids": "numCbids",
+    "call_options": "pCbidOptions",
+    "kind_options": "pKindOptions",
+    "entries": "pEntries",
+    "record_layouts": "ppRecordLayouts",
 }
 NOT_COMPARED = {"padding", "padding2", "reserved0"}
+
+# Enums of fields: kKernelStart of KernelField -> KERNEL_FIELD_START.
+FIELD_PREFIXES = {
+    "Kernel": "KERNEL",
+    "Memcpy": "MEMCPY",
+    "Memcpy2": "MEMCPY2",
+    "Memset": "MEMSET",
+    "Api": "API",
+    "Overhead": "OVERHEAD",
+    "Synchronization": "SYNCHRONIZATION",
+    "GraphTrace": "GRAPH_TRACE",
+    "Environment": "ENVIRONMENT",
+    "CudaEvent": "CUDA_EVENT",
+}
 
 # Our enumerators -> the vendor's: by the enum that they are in, a prefix, and exceptions.
 ENUMS = {
@@ -148,6 +196,8 @@ ENUMS = {
         "CUPTI_PM_SAMPLING_DECODE_STOP_REASON_",
         {"kStoppedOtherwise": "CUPTI_PM_SAMPLING_DECODE_STOP_REASON_OTHER"},
     ),
+    "SubscriberAttribute": ("CUPTI_ACTIVITY_ATTR_", {}),
+    **{f"{kind}Field": ("", {}) for kind in FIELD_PREFIXES},
     "ThreadIdType": (
         "CUPTI_ACTIVITY_THREAD_ID_TYPE_",
         {
@@ -156,9 +206,15 @@ ENUMS = {
         },
     ),
 }
-CONSTANTS = {"kFlushForced": "CUPTI_ACTIVITY_FLAG_FLUSH_FORCED"}
+CONSTANTS = {"kFlushForced": "CUPTI_ACTIVITY_FLAG_FLUSH_FORCED", "kFieldOfKind": "KERNEL_FIELD_KIND"}
 # Numbers of ours that no header has.
-OWN_CONSTANTS = {"kFirstVersionThatTakesNoBuffer", "kFirstVersionWithEventTimes", "kFirstVersionWithEventsAlone"}
+OWN_CONSTANTS = {
+    "kFirstVersionThatTakesNoBuffer",
+    "kFirstVersionWithEventTimes",
+    "kFirstVersionWithEventsAlone",
+    "kFirstVersionWithUserDefinedRecords",
+    "kFirstVersionWithApiOptions",
+}
 
 
 @dataclasses.dataclass
@@ -170,7 +226,6 @@ class Declarations:
     constants: set[str]
     required: list[str]
     optional: list[str]
-    sampling: list[str]
 
 
 def our_declarations():
@@ -181,14 +236,22 @@ def our_declarations():
             re.sub(r"\[\d+\]", "", part).split()[-1].lstrip("*") for line in body.split(";") for part in line.split(",") if part.strip()
         ]
         structs[name] = fields
-    del structs["Functions"], structs["PmFunctions"]
+    del structs["Functions"], structs["SubscriberFunctions"], structs["PmFunctions"]
     enums = {}
     for name, base, body in re.findall(r"^enum (\w*) ?: ([\w:]+) \{(.*?)\};", text, re.DOTALL | re.MULTILINE):
         enums[name or base] = re.findall(r"\b(k\w+)", body)
     constants = set(re.findall(r"inline constexpr [\w:]+ (k\w+)", text))
-    return Declarations(
-        structs, enums, constants, *(re.findall(rf"\b{kind}\((cupti\w+)", text) for kind in ("REQUIRED", "OPTIONAL", "FUNCTION"))
-    )
+    required, optional = (re.findall(rf"\b(?:{kind})\((cupti\w+)", text) for kind in ("REQUIRED", "OPTIONAL|FUNCTION"))
+    return Declarations(structs, enums, constants, required, optional)
+
+
+def vendor_name(enum, enumerator):
+    """kStart of KernelField -> KERNEL_FIELD_START, and what ENUMS says of the others."""
+    kind = enum.removesuffix("Field")
+    if kind in FIELD_PREFIXES:
+        return f"{FIELD_PREFIXES[kind]}_FIELD_{upper_case('k' + enumerator.removeprefix('k' + kind))}"
+    prefix, exceptions = ENUMS[enum]
+    return exceptions.get(enumerator, prefix + upper_case(enumerator))
 
 
 def camel_case(name):
@@ -215,24 +278,23 @@ def comparisons(ours, headers):
     has = set(re.findall(r"\w+", headers)).__contains__
     for struct, fields in ours.structs.items():
         theirs = highest(headers, STRUCTS[struct])
-        if not has(theirs):
+        if not has(theirs) or not has(LAST_FIELDS.get(struct, theirs)):
             continue  # newer than these headers
         for field in fields:
             if field not in NOT_COMPARED:
                 yield f"COMPARE_FIELD({struct}, {field}, {theirs}, {FIELDS.get(field, camel_case(field))});"
         yield f"COMPARE_SIZE({struct}, {theirs}, {'==' if struct in WHOLE_STRUCTS else '<='});"
     for enum, enumerators in ours.enums.items():
-        prefix, exceptions = ENUMS[enum]
         for enumerator in enumerators:
-            theirs = exceptions.get(enumerator, prefix + upper_case(enumerator))
+            theirs = vendor_name(enum, enumerator)
             if has(theirs):
                 yield f"COMPARE_VALUE({enumerator}, {theirs});"
     for constant, theirs in CONSTANTS.items():
-        yield f"COMPARE_VALUE({constant}, {theirs});"
+        if has(theirs):
+            yield f"COMPARE_VALUE({constant}, {theirs});"
     for function in [*ours.required, *ours.optional]:
         if has(function):
-            yield f"COMPARE_FUNCTION(Functions, {function});"
-    yield from (f"COMPARE_FUNCTION(PmFunctions, {function});" for function in ours.sampling)
+            yield f"COMPARE_FUNCTION({function});"
 
 
 def compile_and_run(lines, include_folders, folder):
@@ -255,7 +317,7 @@ def test_every_declaration_has_a_counterpart_to_be_compared_with():
     assert set(ours.enums) == set(ENUMS)
     assert ours.constants == set(CONSTANTS) | OWN_CONSTANTS
     assert len(ours.required) > 10
-    assert "cuptiSubscribe_v2" in ours.optional
+    assert {"cuptiSubscribe_v2", "cuptiActivityEnable_v2"} <= set(ours.optional)
     assert {"start", "end", "grid_x", "grid_y", "block_z", "graph_node_id"} <= set(ours.structs["KernelRecord"])
 
 
@@ -279,10 +341,9 @@ def test_the_newest_headers_have_every_name_that_we_declare(vendor_folder):
     headers = vendor_headers(download(RELEASES["13.4"], vendor_folder))
     names = set(re.findall(r"\w+", headers))
     ours = our_declarations()
-    vendor_names = {theirs for theirs in STRUCTS.values() if "#" not in theirs} | {*ours.required, *ours.optional, *ours.sampling}
+    vendor_names = {theirs for theirs in STRUCTS.values() if "#" not in theirs} | {*ours.required, *ours.optional}
     for enum, enumerators in ours.enums.items():
-        prefix, exceptions = ENUMS[enum]
-        vendor_names |= {exceptions.get(enumerator, prefix + upper_case(enumerator)) for enumerator in enumerators}
+        vendor_names |= {vendor_name(enum, enumerator) for enumerator in enumerators}
     assert vendor_names - names == set()
 
 

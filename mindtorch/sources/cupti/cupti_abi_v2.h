@@ -29,7 +29,7 @@ static_assert(offsetof(SharedSubscriberParams, allow_multiple_subscribers) == 32
 enum SubscriberAttribute : std::uint32_t {
   kUserDefinedRecords = 11,
   kMultipleSubscriberState = 12,
-  kCudaEventDeviceTimestamps = 17,
+  kEnableCudaEventDeviceTimestamps = 17,
   kEnableMultiSubscriberGraphTrace = 20,
   kThreadIdType = 21,
 };

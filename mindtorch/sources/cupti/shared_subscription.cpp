@@ -103,7 +103,7 @@ void SharedSubscription::switch_calls_off() {
 }
 
 bool SharedSubscription::tell_event_times(bool tell) {
-  return static_cast<bool>(set(kCudaEventDeviceTimestamps, static_cast<std::uint8_t>(tell ? 1 : 0), "times of CUDA events"));
+  return static_cast<bool>(set(kEnableCudaEventDeviceTimestamps, static_cast<std::uint8_t>(tell ? 1 : 0), "times of CUDA events"));
 }
 
 }  // namespace mindtorch::sources::cupti

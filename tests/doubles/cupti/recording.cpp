@@ -74,7 +74,7 @@ abi::Result Library::set_attribute(Tool& tool, std::uint32_t attribute, std::siz
   if (attribute == abi::kThreadIdType && size != sizeof(std::uint32_t)) return abi::kInvalidParameter;
   const bool on = *static_cast<const std::uint8_t*>(value) != 0;
   if (attribute == abi::kZeroedOutActivityBuffer) tool.delivery.trust_zeroed_buffers(on);
-  if (attribute == abi::kCudaEventDeviceTimestamps) event_times = on;
+  if (attribute == abi::kEnableCudaEventDeviceTimestamps) event_times = on;
   std::lock_guard lock(mutex_);
   if (attribute == abi::kThreadIdType) tool.has_system_thread_ids = on;
   if (attribute == abi::kUserDefinedRecords) {
