@@ -42,8 +42,8 @@ class LaunchMatching {
   static std::uint64_t count_missing(const Bits& of, const Bits& in);
   void count_for_good(const Page& page);
 
-  std::map<std::uint64_t, Page> pages_;  // by correlation / (kPerWord * kWords)
-  std::uint64_t first_recent_ = 0;       // older pages that are not there are settled
+  std::map<std::uint64_t, Page> pages_;              // by correlation / (kPerWord * kWords)
+  std::uint64_t first_recent_ = 0;                   // older pages that are not there are settled
   std::uint64_t lost_launches_ = 0, lost_work_ = 0;  // of pages that were counted for good
   std::uint64_t latest_number_ = 0;
   Page* latest_ = nullptr;  // records of one time have correlations nearby

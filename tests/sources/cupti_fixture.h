@@ -66,7 +66,8 @@ class CuptiTest : public SourceTest {
   cupti::CuptiSource source_;
 };
 
-// A suite of tests for both kinds of records: INSTANTIATE_TEST_SUITE_P(Cupti, Suite, testing::Values(kClassicRecords, ...), name_of_records).
+// A suite of tests for both kinds of records: INSTANTIATE_TEST_SUITE_P(Cupti, Suite, testing::Values(kClassicRecords, ...),
+// name_of_records).
 class CuptiRecordsTest : public CuptiTest, public testing::WithParamInterface<CuptiRecords> {
  protected:
   CuptiRecordsTest() : CuptiTest(GetParam()) {}

@@ -140,8 +140,7 @@ TEST_F(CuptiSubscribersTest, CorrelationsHave64Bits) {
   cupti_double_set_layouts(&layouts);
   const Recording recording = record_three();
   EXPECT_THAT(recording.losses, IsEmpty()) << loss_text(recording);
-  for (const trace::EventIndex kernel : events_of(recording, EventKind::kKernel))
-    EXPECT_EQ(recording.events.link[kernel] >> 32, 5u);
+  for (const trace::EventIndex kernel : events_of(recording, EventKind::kKernel)) EXPECT_EQ(recording.events.link[kernel] >> 32, 5u);
 }
 
 TEST_F(CuptiSubscribersTest, BuffersWhoseLayoutIsNotToldAreCountedAsLost) {

@@ -33,7 +33,9 @@ bool starts_with_any(std::string_view name, std::span<const std::string_view> pr
 }  // namespace
 
 std::span<const std::uint32_t> noisy_runtime_calls() { return kNoisyRuntimeCalls; }
-bool is_noisy_runtime_call(std::uint32_t callback_id) { return std::ranges::find(kNoisyRuntimeCalls, callback_id) != kNoisyRuntimeCalls.end(); }
+bool is_noisy_runtime_call(std::uint32_t callback_id) {
+  return std::ranges::find(kNoisyRuntimeCalls, callback_id) != kNoisyRuntimeCalls.end();
+}
 
 std::vector<std::uint32_t> unneeded_driver_calls(const Functions& cupti) {
   std::vector<std::uint32_t> calls;

@@ -205,16 +205,16 @@ using SharedBufferCompleted = void (*)(std::uint8_t* buffer, std::size_t size, s
 }
 
 // Every function of a subscriber that we call, by its exported name. A library has all of them, or is used without any.
-#define MINDTORCH_CUPTI_SUBSCRIBER_FUNCTIONS(FUNCTION)                                                                                  \
+#define MINDTORCH_CUPTI_SUBSCRIBER_FUNCTIONS(FUNCTION)                                                                                   \
   FUNCTION(cuptiActivityRegisterCallbacks_v2, (Subscriber subscriber, SharedBufferRequested requested, SharedBufferCompleted completed)) \
-  FUNCTION(cuptiActivityEnable_v2, (Subscriber subscriber, std::uint32_t kind, ActivityConfig* config))                                 \
-  FUNCTION(cuptiActivityDisable_v2, (Subscriber subscriber, std::uint32_t kind, ActivityConfig* config))                                \
-  FUNCTION(cuptiActivitySetAttribute_v2, (Subscriber subscriber, std::uint32_t attribute, std::size_t* size, void* value))              \
-  FUNCTION(cuptiActivityGetAttribute_v2, (Subscriber subscriber, std::uint32_t attribute, std::size_t* size, void* value))              \
-  FUNCTION(cuptiActivityGetNumDroppedRecords_v2, (Subscriber subscriber, void* context, std::uint32_t stream_id, std::size_t* dropped)) \
-  FUNCTION(cuptiActivityEnableRuntimeApi_v2, (Subscriber subscriber, std::uint32_t callback_id, std::uint8_t enable))                   \
-  FUNCTION(cuptiActivityEnableDriverApi_v2, (Subscriber subscriber, std::uint32_t callback_id, std::uint8_t enable))                    \
-  FUNCTION(cuptiGetTimestamp_v2, (Subscriber subscriber, std::uint64_t* ns))
+  FUNCTION(cuptiActivityEnable_v2, (Subscriber subscriber, std::uint32_t kind, ActivityConfig * config))                                 \
+  FUNCTION(cuptiActivityDisable_v2, (Subscriber subscriber, std::uint32_t kind, ActivityConfig * config))                                \
+  FUNCTION(cuptiActivitySetAttribute_v2, (Subscriber subscriber, std::uint32_t attribute, std::size_t * size, void* value))              \
+  FUNCTION(cuptiActivityGetAttribute_v2, (Subscriber subscriber, std::uint32_t attribute, std::size_t * size, void* value))              \
+  FUNCTION(cuptiActivityGetNumDroppedRecords_v2, (Subscriber subscriber, void* context, std::uint32_t stream_id, std::size_t* dropped))  \
+  FUNCTION(cuptiActivityEnableRuntimeApi_v2, (Subscriber subscriber, std::uint32_t callback_id, std::uint8_t enable))                    \
+  FUNCTION(cuptiActivityEnableDriverApi_v2, (Subscriber subscriber, std::uint32_t callback_id, std::uint8_t enable))                     \
+  FUNCTION(cuptiGetTimestamp_v2, (Subscriber subscriber, std::uint64_t * ns))
 
 // One pointer for each function, named as the function.
 struct SubscriberFunctions {

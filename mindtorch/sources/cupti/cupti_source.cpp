@@ -273,8 +273,7 @@ void CuptiSource::drain() {
   const Status flushed = library_.check(library_.functions().cuptiActivityFlushAll(kFlushForced), "cuptiActivityFlushAll");
   thread_.decode_filled();
   std::size_t dropped = 0;
-  if (subscription_->count_dropped(&dropped) == kSuccess)
-    decoder_->count_dropped(dropped, "dropped by CUPTI for want of a buffer");
+  if (subscription_->count_dropped(&dropped) == kSuccess) decoder_->count_dropped(dropped, "dropped by CUPTI for want of a buffer");
   if (!flushed) decoder_->count_dropped(1, fmt::format("or more, because the last flush failed ({})", flushed.reason()));
 }
 

@@ -88,8 +88,8 @@ Status Library::resolve() {
   std::uint32_t version = 0;
   if (const Status status = check(functions_.cuptiGetVersion(&version), "cuptiGetVersion"); !status) return status;
   version_ = version;
-  has_subscriber_functions_ = version >= kFirstVersionWithUserDefinedRecords && functions_.cuptiSubscribe_v2 != nullptr &&
-                              of_subscribers.missing().empty();
+  has_subscriber_functions_ =
+      version >= kFirstVersionWithUserDefinedRecords && functions_.cuptiSubscribe_v2 != nullptr && of_subscribers.missing().empty();
   unneeded_driver_calls_ = cupti::unneeded_driver_calls(functions_);
   return Status::ok();
 }

@@ -82,16 +82,13 @@ Result SharedSubscription::enable(std::uint32_t kind) {
   std::vector<std::uint32_t> unwanted;
   if (kind == kRuntime) unwanted.assign(noisy_runtime_calls().begin(), noisy_runtime_calls().end());
   if (kind == kDriver) unwanted = library_.unneeded_driver_calls();
-  ApiCallOptions calls{.struct_size = sizeof(ApiCallOptions),
-                       .callback_ids = unwanted.data(),
-                       .num_callback_ids = unwanted.size(),
-                       .enable = 0};
+  ApiCallOptions calls{
+      .struct_size = sizeof(ApiCallOptions), .callback_ids = unwanted.data(), .num_callback_ids = unwanted.size(), .enable = 0};
   ApiOptions options{.struct_size = sizeof(ApiOptions), .call_options = &calls};
   const bool has_options = library_.version() >= kFirstVersionWithApiOptions;
-  ActivityConfig config{
-      .struct_size = has_options ? sizeof(ActivityConfig) : offsetof(ActivityConfig, kind_options),
-      .field_selection = {.struct_size = sizeof(FieldSelection), .num_fields = fields.size(), .field_ids = fields.data()},
-      .kind_options = has_options && !unwanted.empty() ? &options : nullptr};
+  ActivityConfig config{.struct_size = has_options ? sizeof(ActivityConfig) : offsetof(ActivityConfig, kind_options),
+                        .field_selection = {.struct_size = sizeof(FieldSelection), .num_fields = fields.size(), .field_ids = fields.data()},
+                        .kind_options = has_options && !unwanted.empty() ? &options : nullptr};
   return cupti_.cuptiActivityEnable_v2(subscriber_, kind, &config);
 }
 

@@ -1,7 +1,7 @@
 // Subscription: what one session has enabled in CUPTI, from prepare() to the end of stop().
 //
-// There are two interfaces. The classic one has fixed records and settings that hold for the process; it serves one tool. From CUPTI 13.3 on
-// each subscriber has settings of its own and selects the fields of its records, and several tools may subscribe. The newer one is used
+// There are two interfaces. The classic one has fixed records and settings that hold for the process; it serves one tool. From CUPTI 13.3
+// on each subscriber has settings of its own and selects the fields of its records, and several tools may subscribe. The newer one is used
 // where the library and the driver support it and no other tool uses the classic one.
 #pragma once
 

@@ -116,9 +116,7 @@ void cupti_double_set_version(std::uint32_t version) { library().set_version(ver
 void cupti_double_set_clock(std::int64_t offset_ns, double drift_ppm) { library().clock.set(offset_ns, drift_ppm); }
 void cupti_double_set_other_subscriber(const char* name) { library().set_other_subscriber(name); }
 
-void cupti_double_set_faults(const CuptiDoubleFaults* asked) {
-  library().set_faults(asked != nullptr ? *asked : CuptiDoubleFaults{});
-}
+void cupti_double_set_faults(const CuptiDoubleFaults* asked) { library().set_faults(asked != nullptr ? *asked : CuptiDoubleFaults{}); }
 
 void cupti_double_fail(const char* function, std::int32_t result, std::uint32_t skip, std::uint32_t times) {
   library().calls.fail(function, result, skip, times);
@@ -129,9 +127,7 @@ std::uint64_t cupti_double_calls(const char* function) { return library().calls.
 const char* cupti_double_last_failed() { return library().keep(library().calls.last_failed()); }
 std::uint64_t cupti_double_lost_records() { return library().device.lost(); }
 std::uint64_t cupti_double_zeroed_records() { return library().device.zeroed(); }
-void cupti_double_set_layouts(const CuptiDoubleLayouts* asked) {
-  library().set_layouts(asked != nullptr ? *asked : CuptiDoubleLayouts{});
-}
+void cupti_double_set_layouts(const CuptiDoubleLayouts* asked) { library().set_layouts(asked != nullptr ? *asked : CuptiDoubleLayouts{}); }
 std::uint64_t cupti_double_subscribers() { return library().subscribers(); }
 std::uint64_t cupti_double_buffers_held() { return library().buffers_held(); }
 const char* cupti_double_violations() { return library().violations(); }

@@ -69,15 +69,16 @@ CUPTI_DOUBLE_API std::int64_t cupti_double_replay(const char* path, std::uint64_
 
 // Forgets everything, as if the library had just been loaded. Only while no client is subscribed or uses it.
 CUPTI_DOUBLE_API void cupti_double_reset();
-// What cuptiGetVersion says, and with it the size of records, and from 130300 on the interface of subscribers. 130001 unless told.
+// What cuptiGetVersion says, and with it the size of records, and from 130300 on the interface of subscribers. 130001 unless told, also by
+// the variable CUPTI_DOUBLE_VERSION.
 CUPTI_DOUBLE_API void cupti_double_set_version(std::uint32_t version);
 // The double's clock runs `offset_ns` ahead of CLOCK_REALTIME and faster than it by `drift_ppm`, from now on.
 CUPTI_DOUBLE_API void cupti_double_set_clock(std::int64_t offset_ns, double drift_ppm);
 // Where fields are in the records of subscribers that select them (13.3 and later).
 struct CuptiDoubleLayouts {
-  std::uint64_t seed = 0;          // 0: as the vendor documents it; otherwise in any order, with padding
-  std::uint32_t change_every = 0;  // the places change with each n-th buffer
-  bool are_kept_secret = false;    // clients are not told where the fields are
+  std::uint64_t seed = 0;              // 0: as the vendor documents it; otherwise in any order, with padding
+  std::uint32_t change_every = 0;      // the places change with each n-th buffer
+  bool are_kept_secret = false;        // clients are not told where the fields are
   std::uint64_t correlation_base = 0;  // is added to correlations, which have 64 bits in these records
 };
 CUPTI_DOUBLE_API void cupti_double_set_layouts(const CuptiDoubleLayouts* layouts);

@@ -52,7 +52,7 @@ class Delivery {
     std::size_t used = 0;
     std::vector<std::size_t> record_sizes;
     std::shared_ptr<const BufferLayouts> layouts;  // null: classic records
-    std::uint64_t due_flush = 0;  // handed over when so many flushes have been asked for
+    std::uint64_t due_flush = 0;                   // handed over when so many flushes have been asked for
   };
   bool has_room(const Buffer& buffer, std::size_t bytes) const;
   Buffer new_buffer();

@@ -12,11 +12,17 @@ namespace {
 
 using Field = BufferLayouts::Field;
 
-#define FIELD(number, record, member) \
-  { .id = number, .classic_offset = offsetof(abi::record, member), .classic_bytes = sizeof(abi::record::member), .bytes = sizeof(abi::record::member) }
+#define FIELD(number, record, member)                                                                            \
+  {                                                                                                              \
+    .id = number, .classic_offset = offsetof(abi::record, member), .classic_bytes = sizeof(abi::record::member), \
+    .bytes = sizeof(abi::record::member)                                                                         \
+  }
 // Has 64 bits here and 32 in classic records.
-#define WIDE_FIELD(number, record, member, is_correlation_id) \
-  { .id = number, .classic_offset = offsetof(abi::record, member), .classic_bytes = sizeof(abi::record::member), .bytes = 8, .is_correlation = is_correlation_id }
+#define WIDE_FIELD(number, record, member, is_correlation_id)                                                                \
+  {                                                                                                                          \
+    .id = number, .classic_offset = offsetof(abi::record, member), .classic_bytes = sizeof(abi::record::member), .bytes = 8, \
+    .is_correlation = is_correlation_id                                                                                      \
+  }
 
 const std::vector<Field> kKernel = {
     FIELD(0, KernelRecord, kind),
@@ -41,20 +47,13 @@ const std::vector<Field> kKernel = {
     FIELD(33, KernelRecord, graph_id),
 };
 const std::vector<Field> kMemcpy = {
-    FIELD(0, MemcpyRecord, kind),
-    FIELD(1, MemcpyRecord, copy_kind),
-    FIELD(2, MemcpyRecord, source_kind),
-    FIELD(3, MemcpyRecord, destination_kind),
-    FIELD(4, MemcpyRecord, flags),
-    FIELD(5, MemcpyRecord, bytes),
-    FIELD(6, MemcpyRecord, start),
-    FIELD(7, MemcpyRecord, end),
-    FIELD(8, MemcpyRecord, device_id),
-    FIELD(9, MemcpyRecord, context_id),
-    FIELD(10, MemcpyRecord, stream_id),
-    WIDE_FIELD(11, MemcpyRecord, correlation_id, true),
-    FIELD(12, MemcpyRecord, graph_node_id),
-    FIELD(13, MemcpyRecord, graph_id),
+    FIELD(0, MemcpyRecord, kind),           FIELD(1, MemcpyRecord, copy_kind),
+    FIELD(2, MemcpyRecord, source_kind),    FIELD(3, MemcpyRecord, destination_kind),
+    FIELD(4, MemcpyRecord, flags),          FIELD(5, MemcpyRecord, bytes),
+    FIELD(6, MemcpyRecord, start),          FIELD(7, MemcpyRecord, end),
+    FIELD(8, MemcpyRecord, device_id),      FIELD(9, MemcpyRecord, context_id),
+    FIELD(10, MemcpyRecord, stream_id),     WIDE_FIELD(11, MemcpyRecord, correlation_id, true),
+    FIELD(12, MemcpyRecord, graph_node_id), FIELD(13, MemcpyRecord, graph_id),
 };
 const std::vector<Field> kPeerCopy = {
     FIELD(0, PeerCopyRecord, kind),
@@ -75,18 +74,10 @@ const std::vector<Field> kPeerCopy = {
     FIELD(17, PeerCopyRecord, graph_id),
 };
 const std::vector<Field> kMemset = {
-    FIELD(0, MemsetRecord, kind),
-    FIELD(1, MemsetRecord, value),
-    FIELD(2, MemsetRecord, bytes),
-    FIELD(3, MemsetRecord, start),
-    FIELD(4, MemsetRecord, end),
-    FIELD(5, MemsetRecord, device_id),
-    FIELD(6, MemsetRecord, context_id),
-    FIELD(7, MemsetRecord, stream_id),
-    WIDE_FIELD(8, MemsetRecord, correlation_id, true),
-    FIELD(9, MemsetRecord, flags),
-    FIELD(10, MemsetRecord, memory_kind),
-    FIELD(11, MemsetRecord, graph_node_id),
+    FIELD(0, MemsetRecord, kind),       FIELD(1, MemsetRecord, value),        FIELD(2, MemsetRecord, bytes),
+    FIELD(3, MemsetRecord, start),      FIELD(4, MemsetRecord, end),          FIELD(5, MemsetRecord, device_id),
+    FIELD(6, MemsetRecord, context_id), FIELD(7, MemsetRecord, stream_id),    WIDE_FIELD(8, MemsetRecord, correlation_id, true),
+    FIELD(9, MemsetRecord, flags),      FIELD(10, MemsetRecord, memory_kind), FIELD(11, MemsetRecord, graph_node_id),
     FIELD(12, MemsetRecord, graph_id),
 };
 const std::vector<Field> kCall = {
@@ -116,14 +107,10 @@ const std::vector<Field> kWait = {
     FIELD(7, SynchronizationRecord, cuda_event_id),
 };
 const std::vector<Field> kGraphReplay = {
-    FIELD(0, GraphTraceRecord, kind),
-    WIDE_FIELD(1, GraphTraceRecord, correlation_id, true),
-    FIELD(2, GraphTraceRecord, start),
-    FIELD(3, GraphTraceRecord, end),
-    FIELD(4, GraphTraceRecord, device_id),
-    FIELD(5, GraphTraceRecord, graph_id),
-    FIELD(6, GraphTraceRecord, context_id),
-    FIELD(7, GraphTraceRecord, stream_id),
+    FIELD(0, GraphTraceRecord, kind),       WIDE_FIELD(1, GraphTraceRecord, correlation_id, true),
+    FIELD(2, GraphTraceRecord, start),      FIELD(3, GraphTraceRecord, end),
+    FIELD(4, GraphTraceRecord, device_id),  FIELD(5, GraphTraceRecord, graph_id),
+    FIELD(6, GraphTraceRecord, context_id), FIELD(7, GraphTraceRecord, stream_id),
 };
 const std::vector<Field> kMeasurement = {
     FIELD(0, EnvironmentRecord, kind),

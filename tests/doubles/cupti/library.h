@@ -84,18 +84,19 @@ class Library : public doubles::LibraryBase {
 
  private:
   static constexpr std::size_t kTools = 4;
+  static std::uint32_t initial_version();
   abi::Result refuse(abi::SubscriberParams* params, const std::string& name);
   Tool* free_tool();
 
-  std::atomic<std::uint32_t> version_{130001};
+  std::atomic<std::uint32_t> version_{initial_version()};
   std::atomic<std::uint32_t> last_correlation_{0};
   mutable std::mutex layouts_mutex_;
   CuptiDoubleLayouts layouts_;
-  mutable std::mutex mutex_;         // guards what follows
+  mutable std::mutex mutex_;        // guards what follows
   std::array<Tool, kTools> tools_;  // the first one is the classic one
-  bool was_classic_ = false;         // a kind has been enabled through the classic interface: the newer one cannot be used any more
-  bool may_share_ = false;           // as the first subscriber asked
-  bool has_whole_graphs_ = false;    // for all subscribers that share
+  bool was_classic_ = false;        // a kind has been enabled through the classic interface: the newer one cannot be used any more
+  bool may_share_ = false;          // as the first subscriber asked
+  bool has_whole_graphs_ = false;   // for all subscribers that share
   std::string other_subscriber_;
   std::map<Function, const char*> function_names_;
 };

@@ -14,7 +14,7 @@ MINDTORCH_CUPTI_SUBSCRIBER_FUNCTIONS(CUPTI_DOUBLE_DECLARE)
 CUPTI_DOUBLE_DECLARE(cuptiSubscribe_v2, (Subscriber * subscriber, CallbackFunction callback, void* user, SubscriberParams* params))
 CUPTI_DOUBLE_DECLARE(cuptiUnsubscribe, (Subscriber subscriber))
 CUPTI_DOUBLE_DECLARE(cuptiActivityFlushAll, (std::uint32_t flag))
-}
+}  // namespace mindtorch::sources::cupti
 #undef CUPTI_DOUBLE_DECLARE
 
 namespace cupti_double {

@@ -14,10 +14,10 @@ namespace abi = mindtorch::sources::cupti;
   extern "C" abi::Result name arguments
 
 // Declares `tool`, the one that has subscribed with this handle.
-#define TOOL_OR_RETURN(subscriber)                                                                       \
-  if (const abi::Result told = library().calls.begin(__func__); told != abi::kSuccess) return told;      \
-  if (!library().is_shared_version()) return abi::kNotSupported;                                         \
-  Tool* const tool = library().find(subscriber, __func__);                                               \
+#define TOOL_OR_RETURN(subscriber)                                                                  \
+  if (const abi::Result told = library().calls.begin(__func__); told != abi::kSuccess) return told; \
+  if (!library().is_shared_version()) return abi::kNotSupported;                                    \
+  Tool* const tool = library().find(subscriber, __func__);                                          \
   if (tool == nullptr) return abi::kInvalidParameter
 
 DOUBLE_FUNCTION(cuptiActivityRegisterCallbacks_v2,
@@ -62,8 +62,7 @@ DOUBLE_FUNCTION(cuptiActivityGetNumDroppedRecords_v2, (abi::Subscriber subscribe
 // Before 13.4 these two succeed and change nothing for records that are user-defined.
 DOUBLE_FUNCTION(cuptiActivityEnableRuntimeApi_v2, (abi::Subscriber subscriber, std::uint32_t callback_id, std::uint8_t enable)) {
   TOOL_OR_RETURN(subscriber);
-  if (library().version() >= abi::kFirstVersionWithApiOptions)
-    library().enable_function(*tool, abi::kRuntimeApi, callback_id, enable != 0);
+  if (library().version() >= abi::kFirstVersionWithApiOptions) library().enable_function(*tool, abi::kRuntimeApi, callback_id, enable != 0);
   return abi::kSuccess;
 }
 

@@ -1,4 +1,5 @@
-"""Runs on_cuda_double.py once, in a process with the doubles of CUPTI and of the CUDA driver, and reports each of its tests here."""
+"""Runs on_cuda_double.py in a process with the doubles of CUPTI and of the CUDA driver, once for each interface of CUPTI, and reports each of its
+tests here."""
 
 import re
 from pathlib import Path
@@ -9,10 +10,16 @@ CASES = Path(__file__).with_name("on_cuda_double.py")
 NAMES = re.findall(r"^def (test_\w+)", CASES.read_text(), re.MULTILINE)
 
 
-@pytest.fixture(scope="module")
-def outcomes(run_cases, build_folder):
+# CUPTI of CUDA 13.0 has classic records, that of 13.4 user-defined ones.
+@pytest.fixture(scope="module", params=[130001, 130401])
+def outcomes(request, run_cases, build_folder):
     doubles = build_folder / "doubles"
-    return run_cases(CASES, MINDTORCH_CUPTI=doubles / "libcupti.so.13", MINDTORCH_CUDA_DRIVER=doubles / "libcuda_driver_double.so")
+    return run_cases(
+        CASES,
+        MINDTORCH_CUPTI=doubles / "libcupti.so.13",
+        MINDTORCH_CUDA_DRIVER=doubles / "libcuda_driver_double.so",
+        CUPTI_DOUBLE_VERSION=request.param,
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
