@@ -14,8 +14,13 @@ _VARIABLE = "NVTX_INJECTION64_PATH"
 
 def be_found():
     """Lets libraries find the profiler that have not made an NVTX call yet. What they report costs next to nothing while no profile asks for it."""
-    if path := _C.nvtx_injection_path():
-        os.environ.setdefault(_VARIABLE, path)
+    if _names_a_profiler(os.environ.get(_VARIABLE, "")):
+        os.environ[_VARIABLE] = _C.nvtx_injection_path()
+
+
+def _names_a_profiler(path):
+    """Whether it is unset, or was inherited from a process that may have had another copy of this library."""
+    return not path or os.path.basename(path).startswith("libmindtorch.")
 
 
 def state() -> str:

@@ -10,7 +10,16 @@ import warnings
 from types import SimpleNamespace
 
 import pytest
-from mindtorch_v2.profiler import ProfilerActivity, dispatch_op_enter, dispatch_op_exit, profile, record_function, schedule, status
+from mindtorch_v2.profiler import (
+    ProfilerActivity,
+    _ExperimentalConfig,
+    dispatch_op_enter,
+    dispatch_op_exit,
+    profile,
+    record_function,
+    schedule,
+    status,
+)
 
 CPU_AND_CUDA = [ProfilerActivity.CPU, ProfilerActivity.CUDA]
 MEMCPY, MEMSET = 1, 2
@@ -44,6 +53,17 @@ class Faults(ctypes.Structure):
         ("unknown_record_every", ctypes.c_uint32),
         ("shuffle_seed", ctypes.c_uint64),
         ("late_by_flushes", ctypes.c_uint32),
+    )
+
+
+class Measurement(ctypes.Structure):
+    """CuptiDoubleMeasurement."""
+
+    _fields_ = (
+        ("device", ctypes.c_uint32),
+        ("environment_kind", ctypes.c_uint32),
+        ("values", ctypes.c_uint32 * 5),
+        ("time_ns", ctypes.c_uint64),
     )
 
 
@@ -250,3 +270,46 @@ def test_the_gpu_can_be_recorded_alone(gpu):
     with profile(activities=[ProfilerActivity.CUDA]) as prof:
         gpu.op("aten::mul", "mul_kernel")
     assert {event["kind"] for event in prof.events()} == {"runtime", "kernel"}
+
+
+def test_environment_counters_reach_the_trace_the_table_of_counters_and_a_recording(gpu, trace_of, tmp_path):
+    power = 3
+    with profile(activities=CPU_AND_CUDA, experimental_config=_ExperimentalConfig(enable_environment_counters=True)) as prof:
+        for milliwatts in (300_500, 412_250):
+            gpu.library.cupti_double_measure(ctypes.byref(Measurement(environment_kind=power, values=(milliwatts, 700_000))))
+    samples = [event for event in trace_of(prof)["traceEvents"] if event["ph"] == "C" and event["name"] == "power"]
+    assert [(event["pid"], event["args"]) for event in samples] == [(0, {"W": 300.5}), (0, {"W": 412.25})]
+    prof.export_trace(str(tmp_path / "all.counters.csv"))
+    lines = (tmp_path / "all.counters.csv").read_text().splitlines()
+    assert lines[0] == "name,unit,device,time_ns,value"
+    assert [line.split(",")[4] for line in lines if line.startswith("power,W,CUDA:0,")] == ["300.5", "412.25"]
+    prof.export_trace(str(tmp_path / "all.mtrec"))
+    assert b"CNTR" in (tmp_path / "all.mtrec").read_bytes()
+
+
+def test_cuda_events_are_marks_on_their_stream(gpu, trace_of):
+    with profile(activities=CPU_AND_CUDA, experimental_config=_ExperimentalConfig(enable_cuda_events=True)) as prof:
+        gpu.op("aten::mul", "mul_kernel", stream=13)
+        gpu.library.cupti_double_record_event(13, 5)
+    (mark,) = [event for event in trace_of(prof)["traceEvents"] if event["name"] == "Event Record"]
+    assert (mark["cat"], mark["tid"], mark["dur"], mark["args"]["event id"]) == ("cuda_sync", 13, 0, 5)
+    assert row(prof, "aten::mul").device_time_total == microseconds(5), "a mark takes no time"
+
+
+def test_hardware_counters_are_sampled(gpu, trace_of):
+    metric = "sm__cycles_active.avg.pct_of_peak_sustained_elapsed"
+    config = _ExperimentalConfig(performance_metrics=[metric], performance_metrics_interval_ms=0.001)
+    with profile(activities=CPU_AND_CUDA, experimental_config=config) as prof:
+        gpu.op("aten::mul", "mul_kernel")
+    samples = [event["args"] for event in trace_of(prof)["traceEvents"] if event["ph"] == "C"]
+    assert len(samples) > 1 and all(set(sample) == {"%"} for sample in samples)
+
+
+def test_hardware_counters_that_are_unknown_are_told(gpu):
+    config = _ExperimentalConfig(performance_metrics=["no such metric"])
+    with (
+        pytest.warns(UserWarning, match="hardware counters are not recorded: GPU 0"),
+        profile(activities=CPU_AND_CUDA, experimental_config=config) as prof,
+    ):
+        gpu.op("aten::mul", "mul_kernel")
+    assert row(prof, "mul_kernel").count == 1

@@ -40,6 +40,34 @@ def test_options_that_are_always_on_are_accepted(option):
     profile(experimental_config=_ExperimentalConfig(**{option: True}))
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("option", ["enable_environment_counters", "enable_cuda_events", "enable_nvtx"])
+def test_extras_of_devices_are_accepted_where_there_is_no_device(option, op):
+    with profile(activities=["cpu"], experimental_config=_ExperimentalConfig(**{option: True})) as prof:
+        op("aten::mul")
+    assert [event.name for event in prof.events()] == ["aten::mul"]
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"performance_metrics": "sm__cycles_active.avg"}, "performance_metrics must be a list of names, got 'sm__cycles_active.avg'"),
+        ({"performance_metrics": [3]}, "performance_metrics must be a list of names"),
+        ({"performance_metrics_interval_ms": 0}, "performance_metrics_interval_ms must be between 0.001 and 60000, got 0"),
+        ({"performance_metrics_interval_ms": float("nan")}, "performance_metrics_interval_ms must be between"),
+    ],
+)
+def test_metrics_that_cannot_be_sampled_are_refused(options, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        _ExperimentalConfig(**options)
+
+
+def test_another_tool_that_gets_the_ranges_is_named(monkeypatch):
+    monkeypatch.setenv("NVTX_INJECTION64_PATH", "/opt/other/tool.so")
+    with pytest.warns(UserWarning, match=r"^enable_nvtx: ranges are not recorded\. .*names another tool \(/opt/other/tool\.so\)"):
+        profile(activities=["cpu"], experimental_config=_ExperimentalConfig(enable_nvtx=True))
+
+
 @pytest.mark.parametrize("config", [3, "verbose", object()])
 def test_what_is_not_a_config_is_refused(config):
     with pytest.raises(TypeError, match=f"^experimental_config must be an _ExperimentalConfig, got {type(config).__name__}$"):

@@ -10,6 +10,7 @@ def test_status_says_what_is_recorded_and_why_the_rest_is_not():
         assert source.available == (not source.reason) and source.activity in ProfilerActivity
         assert source.name in str(found)
     assert found.bridges["torch"].startswith(("active: ", "inactive: ")) and "torch: " in str(found)
+    assert found.bridges["nvtx"].startswith(("active: ", "inactive: ", "waiting ")) and "nvtx: " in str(found)
     with profile():
         assert status().recording
 
