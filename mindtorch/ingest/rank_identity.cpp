@@ -40,7 +40,7 @@ std::vector<trace::RankGroup> groups(simdjson::simdjson_result<element> list) {
   std::vector<trace::RankGroup> found;
   simdjson::dom::array items;
   if (list.get_array().get(items) != simdjson::SUCCESS) return found;
-  for (const element item : items) found.push_back({text(item["pg_name"]), rank_list(item["ranks"])});
+  for (const element item : items) found.push_back({text(item["pg_name"]), rank_list(item["ranks"]), integer(item["collectives"])});
   return found;
 }
 
@@ -60,6 +60,7 @@ trace::RankIdentity rank_identity(const trace::Recording& recording) {
   identity.world_size = integer(top["world_size"]);
   identity.backend = text(top["backend"]);
   identity.groups = groups(top["pg_config"]);
+  if (const std::int64_t until = integer(top["collectives_until_ns"]); until >= 0) identity.counted_until_ns = until;
   return identity;
 }
 

@@ -11,6 +11,7 @@ namespace mindtorch::trace {
 struct RankGroup {
   std::string name;
   std::vector<std::int64_t> ranks;  // empty if the recording does not list them
+  std::int64_t collectives = -1;    // that the group began from the start of the recording to RankIdentity::counted_until_ns
   friend bool operator==(const RankGroup&, const RankGroup&) = default;
 };
 
@@ -22,6 +23,7 @@ struct RankIdentity {
   std::string host;
   std::string backend;
   std::vector<RankGroup> groups;
+  std::int64_t counted_until_ns = INT64_MAX;  // Unix time; summaries of ranks do not keep it and the counts
   friend bool operator==(const RankIdentity&, const RankIdentity&) = default;
 };
 

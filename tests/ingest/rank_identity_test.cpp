@@ -24,6 +24,14 @@ TEST(RankIdentity, IsWhatTorchWrites) {
   EXPECT_EQ(identity.groups[1].ranks, (std::vector<std::int64_t>{2, 3}));
 }
 
+TEST(RankIdentity, HoldsHowManyCollectivesAGroupCounted) {
+  const trace::RankIdentity counted =
+      identity_of(R"({"rank": 0, "collectives_until_ns": 12, "pg_config": [{"pg_name": "0", "ranks": [0, 1], "collectives": 5}]})");
+  EXPECT_EQ(counted.groups.at(0).collectives, 5);
+  EXPECT_EQ(counted.counted_until_ns, 12);
+  EXPECT_EQ(identity_of(R"({"rank": 0, "pg_config": [{"pg_name": "0"}]})").groups.at(0).collectives, -1);
+}
+
 TEST(RankIdentity, ReadsRanksThatAreWrittenAsText) {
   EXPECT_EQ(identity_of(R"({"rank": 0, "pg_config": [{"pg_name": "0", "ranks": "[0, 1]"}]})").groups.at(0).ranks,
             (std::vector<std::int64_t>{0, 1}));

@@ -1,7 +1,7 @@
 """One rank of a training job on Gloo: run_rank.py RANK WORLD_SIZE FOLDER SETTINGS writes FOLDER/rank<RANK>.<suffix>.
 
 SETTINGS is JSON: `parallel` ("ddp" or "fsdp"), `suffix` (".mtrec" for our profiler, ".json" for torch's), `steps`, `pairs` (whether two
-neighbours also meet in a group of their own, later ranks more often), and of the slow rank `slow_rank`, `slow_seconds` and `slow_in` ("op",
+neighbours also meet in a group of their own, later ranks more often), `idle_groups` (how many groups of all ranks are made and not used), and of the slow rank `slow_rank`, `slow_seconds` and `slow_in` ("op",
 "scope" or "python").
 """
 
@@ -62,6 +62,8 @@ def main(rank, world_size, folder, settings):
             time.sleep(seconds)
         return x
 
+    for _ in range(settings.get("idle_groups", 0)):
+        torch.distributed.new_group()
     pairs = [torch.distributed.new_group([first, first + 1]) for first in range(0, world_size, 2)] if settings.get("pairs") else []
 
     def meet_in_pairs():

@@ -328,3 +328,13 @@ def test_collectives_of_several_groups_on_gloo_are_matched_in_their_group(ranks,
     assert rows == {("1", 400): (6, 2), ("2", 400): (12, 2)}
     assert {row["ranks"] for row in job["communication"] if row["group"] == "0"} == {4}
     assert not {"unknown_groups", "unmatched"} & {fault["kind"] for fault in job["faults"]}
+
+
+@pytest.mark.torch
+def test_idle_groups_on_gloo_are_not_mistaken_for_those_that_work(ranks, gloo_job):
+    """Groups 1 and 2 are idle, so the threads of group 3 are the second pair of threads that work."""
+    job = ranks(gloo_job(2, pairs=True, idle_groups=2, steps=3, slow_seconds=0.0))
+    assert [group["name"] for group in job["groups"]] == ["0", "1", "2", "3"]
+    rows = {(row["group"], row["bytes"]): row["count"] for row in job["communication"] if row["group"] != "0"}
+    assert rows == {("3", 400): 3}
+    assert not {"unknown_groups", "unmatched"} & {fault["kind"] for fault in job["faults"]}

@@ -36,6 +36,9 @@ constexpr bool is_synchronising(CollectiveKind kind) {
          kind == CollectiveKind::kAllToAll || kind == CollectiveKind::kBarrier;
 }
 
+// True for calls in which two ranks take part and the others of the group do not.
+constexpr bool is_between_two(CollectiveKind kind) { return kind == CollectiveKind::kSend || kind == CollectiveKind::kReceive; }
+
 // The bytes that each rank's link carries for each byte of the message, as nccl-tests define the bus bandwidth.
 MINDTORCH_EXPORT double bus_factor(CollectiveKind kind, std::size_t ranks);
 

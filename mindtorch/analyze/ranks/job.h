@@ -1,6 +1,7 @@
 // Job: everything that the summaries of a job's ranks tell together.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -32,6 +33,7 @@ struct JobFault {
     kUnknownGroups,   // there are several groups, and collectives do not tell which one is theirs
     kLeftOut,         // more steps or collectives than a summary holds
     kLostEvents,
+    kNotCompared,  // ranks that do not meet in collectives, or meet in calls that are not matched
   };
   Kind kind = Kind::kUnreadable;
   std::int64_t rank = -1;  // -1 if it is not known
@@ -81,6 +83,9 @@ struct Job {
   std::vector<PathPiece> path;
   std::vector<Imbalance> imbalance;  // of work, with the largest difference first
   double compute_imbalance = 0;      // largest compute time of a rank over the mean, minus one
+
+  // Whether there is a collective in which ranks wait for each other.
+  bool meets() const { return std::ranges::any_of(matching.collectives, &MatchedCollective::synchronises); }
 };
 
 // `faults` are those found while the files were read. The summaries may come in any order; of those with an equal rank, the one with most

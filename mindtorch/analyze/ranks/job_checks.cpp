@@ -77,7 +77,7 @@ void check_steps(Job& job) {
 }
 
 void check_clocks(Job& job) {
-  const bool is_shared = std::ranges::any_of(job.matching.collectives, &MatchedCollective::synchronises);
+  const bool is_shared = job.meets();
   for (std::size_t k = 0; k < job.summaries.size() && job.summaries.size() > 1; ++k) {
     const RankClock& clock = job.clocks.clocks[k];
     if (!clock.is_known() && is_shared)
@@ -93,6 +93,23 @@ void check_clocks(Job& job) {
   }
 }
 
+// What a reader must know who sees no stragglers: where ranks wait for each other and it does not show.
+void check_meetings(Job& job) {
+  if (job.summaries.size() < 2) return;
+  if (!job.meets()) {
+    job.faults.push_back({Kind::kNotCompared, -1, "",
+                          "no collective in which ranks meet was recorded: clocks are not compared, and it is not known who waits for whom"});
+  }
+  std::ptrdiff_t between_two = 0;
+  for (const RankSummary& rank : job.summaries)
+    between_two += std::ranges::count_if(rank.collectives, [](const RankCollective& c) { return is_between_two(c.kind); });
+  if (between_two == 0) return;
+  job.faults.push_back({Kind::kNotCompared, -1, "",
+                        fmt::format("{} calls of send and recv are not matched: time that ranks wait in them counts as communication, and "
+                                    "nobody is named whom they wait for",
+                                    between_two)});
+}
+
 void check_collectives(Job& job) {
   std::size_t groups = 0;
   bool has_nameless = false;
@@ -105,7 +122,7 @@ void check_collectives(Job& job) {
     }
     groups = std::max<std::size_t>(groups, static_cast<std::size_t>(std::ranges::count_if(
                                                rank.identity.groups, [](const auto& group) { return group.ranks.size() != 1; })));
-    has_nameless = has_nameless || std::ranges::any_of(rank.collectives, [](const RankCollective& c) { return c.group == 0; });
+    has_nameless = has_nameless || std::ranges::any_of(rank.collectives, [](const RankCollective& c) { return c.group == 0 && !is_between_two(c.kind); });
   }
   if (groups < 2 || !has_nameless) return;
   job.faults.push_back({Kind::kUnknownGroups, -1, "",
@@ -141,6 +158,7 @@ void check_job(Job& job) {
   check_steps(job);
   check_clocks(job);
   check_collectives(job);
+  check_meetings(job);
 }
 
 }  // namespace mindtorch::analyze

@@ -62,7 +62,7 @@ class Matcher {
     const std::vector<std::uint32_t> groups = group_ids(rank);
     std::unordered_map<Key, std::uint32_t, KeyHash> places;
     for (const RankCollective& collective : rank.collectives) {
-      if (collective.kind == CollectiveKind::kSend || collective.kind == CollectiveKind::kReceive) continue;
+      if (is_between_two(collective.kind)) continue;
       const bool has_sequence = collective.sequence >= 0;
       Key key{groups[collective.group], has_sequence, has_sequence ? collective.sequence : collective.step, 0};
       key.place = places[key]++;

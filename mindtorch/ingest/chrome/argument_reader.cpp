@@ -108,7 +108,7 @@ Key find_key(std::string_view key) {
   if (key.empty()) return Key::kAttribute;
   const auto letter = static_cast<unsigned char>(key[0]);
   for (std::size_t i = kFirst[letter]; i < kFirst[letter + 1U]; ++i) {
-    if (kKnownKeys[i].text == key) return kKnownKeys[i].key;
+    if (is_same(kKnownKeys[i].text, key)) return kKnownKeys[i].key;
   }
   return Key::kAttribute;
 }

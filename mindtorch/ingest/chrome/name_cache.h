@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mindtorch/ingest/chrome/raw_json.h"
 #include "mindtorch/trace/interning.h"
 
 namespace mindtorch::ingest::chrome {
@@ -20,7 +21,7 @@ class NameCache {
   template <class Text>
   trace::NameId find(std::vector<std::string>& names, std::string_view token, Text text) {
     const std::uint32_t entry = table_.find_or_add(
-        hash_of(token), [&](std::uint32_t id) { return tokens_[id] == token; },
+        hash_of(token), [&](std::uint32_t id) { return is_same(tokens_[id], token); },
         [&] {
           tokens_.emplace_back(token);
           text_bytes_ += token.size();

@@ -60,7 +60,7 @@ void PartBuilder::add(Element& element) {
 
 const PartBuilder::Category& PartBuilder::category_of(std::string_view token) {
   const std::uint32_t id = category_ids_.find_or_add(
-      hash_of(token), [&](std::uint32_t known) { return categories_[known].first == token; },
+      hash_of(token), [&](std::uint32_t known) { return is_same(categories_[known].first, token); },
       [&] {
         Category category;
         const auto meaning = format::meaning_of_category(inside_quotes(token));
@@ -188,7 +188,7 @@ void PartBuilder::add_flow(const Element& element, bool starts, bool ends) {
 }
 
 RowId PartBuilder::row_of(const Element& element, bool is_device, std::int64_t stream) {
-  const auto same = [&](const RowKey& key) { return key.tid == element.tid && key.pid == element.pid && key.is_device == is_device; };
+  const auto same = [&](const RowKey& key) { return is_same(key.tid, element.tid) && is_same(key.pid, element.pid) && key.is_device == is_device; };
   RowId& last = last_rows_[is_device ? 1 : 0];
   if (last >= part_.rows.size() || !same(part_.rows[last])) {
     last = rows_.find_or_add(

@@ -25,6 +25,26 @@ bool is_text(std::string_view text, const char (&expected)[N]) {
   return text.size() == N - 1 && std::memcmp(text.data(), expected, N - 1) == 0;
 }
 
+// The same as ==, without a call of the library where the texts are short.
+inline bool is_same(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  const auto differ = [&](auto word) {  // in their first or their last bytes
+    decltype(word) first_a, first_b, last_a, last_b;
+    std::memcpy(&first_a, a.data(), sizeof word);
+    std::memcpy(&first_b, b.data(), sizeof word);
+    std::memcpy(&last_a, a.data() + a.size() - sizeof word, sizeof word);
+    std::memcpy(&last_b, b.data() + b.size() - sizeof word, sizeof word);
+    return ((first_a ^ first_b) | (last_a ^ last_b)) != 0;
+  };
+  if (a.size() > 2 * sizeof(std::uint64_t)) return std::memcmp(a.data(), b.data(), a.size()) == 0;
+  if (a.size() >= sizeof(std::uint64_t)) return !differ(std::uint64_t{});
+  if (a.size() >= sizeof(std::uint32_t)) return !differ(std::uint32_t{});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] != b[i]) return false;
+  }
+  return true;
+}
+
 inline std::optional<std::int64_t> parse_integer(std::string_view token) {
   token = inside_quotes(token);
   std::int64_t value = 0;
@@ -53,6 +73,22 @@ inline bool parse_eight_digits(const char* text, std::int64_t& value) {
   return true;
 }
 
+// Whether all characters of `text` are digits. The eight characters before its end can be read.
+inline bool are_digits(std::string_view text) {
+  std::int64_t ignored = 0;
+  while (text.size() >= 8) {
+    if (!parse_eight_digits(text.data(), ignored)) return false;
+    text.remove_prefix(8);
+  }
+  if (text.empty()) return true;
+  // The characters in front of the rest are shifted out, and zeros take their place.
+  std::uint64_t word;
+  std::memcpy(&word, text.data() + text.size() - sizeof word, sizeof word);
+  const std::size_t bits = 8 * text.size();
+  word = word >> (64 - bits) | std::uint64_t{0x3030303030303030} << bits;
+  return parse_eight_digits(reinterpret_cast<const char*>(&word), ignored);
+}
+
 // Microseconds as nanoseconds: exact for any number of digits, decimals beyond the third are rounded. Empty if the token is not a number or
 // does not fit.
 inline std::optional<std::int64_t> parse_micros(std::string_view token) {
@@ -71,8 +107,8 @@ inline std::optional<std::int64_t> parse_micros(std::string_view token) {
     for (++at; at != end && *at >= '0' && *at <= '9' && decimals < 3; ++at, ++decimals) value = value * 10 + (*at - '0');
     if (decimals == 0) digits = 0;
     if (decimals == 3 && at != end && *at >= '5' && *at <= '9') ++value;
-    std::int64_t ignored = 0;
-    while (decimals == 3 && end - at >= 8 && parse_eight_digits(at, ignored)) at += 8;
+    const std::string_view rest(at, static_cast<std::size_t>(end - at));
+    if (decimals == 3 && token.size() >= 8 && are_digits(rest)) at = end;
     while (decimals == 3 && at != end && *at >= '0' && *at <= '9') ++at;
   }
   if (at == end && digits > 0 && digits <= kMostDigits) {

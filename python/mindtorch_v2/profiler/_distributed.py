@@ -2,14 +2,38 @@
 
 import os
 import sys
+import time
 
 
-def distributed_info():
-    """torch's "distributedInfo" of a trace, with the local rank that torchrun gives; None unless torch.distributed is initialised."""
-    torch = sys.modules.get("torch")
-    distributed = getattr(torch, "distributed", None)
-    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+def _initialised():
+    """torch.distributed; None if this process does not use it."""
+    distributed = sys.modules.get("torch.distributed")
+    return distributed if distributed is not None and distributed.is_available() and distributed.is_initialized() else None
+
+
+def collective_counts():
+    """How many collectives each Gloo group of this process has begun, by the name of the group. Gloo's events do not name their group, and
+    `mtprof ranks` tells by these numbers which group the threads belong to that ran them."""
+    counts = {}
+    if (distributed := _initialised()) is None:
+        return counts
+    torch = sys.modules["torch"]
+    for group, name in distributed.distributed_c10d._world.pg_names.items():
+        try:
+            backend = group._get_backend(torch.device("cpu"))
+            if backend.name() == "gloo":
+                counts[name] = backend._get_sequence_number_for_group()
+        except RuntimeError:  # the group has no backend for the CPU
+            continue
+    return counts
+
+
+def distributed_info(counts_before=None):
+    """torch's "distributedInfo" of a trace, with the local rank that torchrun gives, and how many collectives each Gloo group has begun since
+    it had begun `counts_before`, unless this is None. None unless torch.distributed is initialised."""
+    if (distributed := _initialised()) is None:
         return None
+    torch = sys.modules["torch"]
     info = {
         "backend": distributed.get_backend(),
         "rank": distributed.get_rank(),
@@ -21,13 +45,17 @@ def distributed_info():
         info["nccl_version"] = ".".join(map(str, torch.cuda.nccl.version()))
     if os.environ.get("LOCAL_RANK", "").isdigit():
         info["local_rank"] = int(os.environ["LOCAL_RANK"])
+    if counts_before is not None and (counts := collective_counts()):
+        info["collectives_until_ns"] = time.time_ns()
+        for group in info["pg_config"]:
+            if (count := counts.get(group["pg_name"])) is not None:
+                group["collectives"] = count - counts_before.get(group["pg_name"], 0)
     return info
 
 
 def process_groups():
     """What torch.distributed says about the process groups of the job, for execution traces; None if it is not used."""
-    distributed = sys.modules.get("torch.distributed")
-    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+    if (distributed := _initialised()) is None:
         return None
     world = distributed.distributed_c10d._world
     return getattr(world, "pg_config_info", None)

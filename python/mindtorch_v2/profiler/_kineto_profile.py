@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from mindtorch_v2 import _C
 from mindtorch_v2.profiler import _nvtx
 from mindtorch_v2.profiler._config import as_ours, warn_without_effect
-from mindtorch_v2.profiler._distributed import distributed_info
+from mindtorch_v2.profiler._distributed import collective_counts, distributed_info
 from mindtorch_v2.profiler._event_list import EventList
 from mindtorch_v2.profiler._garbage_collection import GarbageCollection
 from mindtorch_v2.profiler._hosts import activate_hosts
@@ -85,6 +85,7 @@ class _KinetoProfile(_C.Profile):
     has_cudagraphs = False
     mem_tl = None
     _made_stats = None
+    _collectives_before = None  # what the groups of torch.distributed had counted when the trace began
     _constructed = False
 
     def __init__(
@@ -212,11 +213,12 @@ class _KinetoProfile(_C.Profile):
         return self._made_stats[1]
 
     def _get_distributed_info(self):
-        return distributed_info()
+        return distributed_info(self._collectives_before)
 
     def _observe(self, moment):
         """Called with "start" before the first event of a trace, "stop" after its last, "cleanup" when the `with` block ends."""
         if moment == "start":
+            self._collectives_before = collective_counts()
             self._add_distributed_info()
         observers = [self._thread_names, self._garbage_collection, self.execution_trace_observer, self._python_calls]
         # What begins last ends first: calls that observers make are not the program's.

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mindtorch_v2.profiler._config import _ExperimentalConfig
-from mindtorch_v2.profiler._distributed import distributed_info
 from mindtorch_v2.profiler._enums import ProfilerAction
 from mindtorch_v2.profiler._run_cost import cost_per_event
 from mindtorch_v2.profiler._run_slices import Slices
@@ -188,8 +187,8 @@ class Recorder:
         if self.prof is None:  # a forked process: it is recorded from its first step on
             self.begin()
             self._begins_late()
-        if self.distributed is None:
-            self.distributed = distributed_info()  # now, as the program may leave its process group before it ends
+        # Now, as the program may leave its process groups before it ends.
+        self.distributed = self.prof._get_distributed_info() or self.distributed
         if self.ended or not self.steps.ends_with(optimizer):
             return
         if self.slices is not None:

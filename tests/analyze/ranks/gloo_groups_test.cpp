@@ -39,6 +39,35 @@ TEST(GlooGroups, OneThreadOfAGroupIsEnoughIfItIsClearWhoseItIs) {
   EXPECT_THAT(groups_on({207, 201}), testing::ElementsAre("pair", "0"));
 }
 
+// A rank whose groups counted so many collectives.
+trace::RankIdentity counted(std::int64_t world, std::int64_t alone, std::int64_t pair, std::int64_t until = INT64_MAX) {
+  trace::RankIdentity identity = kRank;
+  identity.groups[0].collectives = world;
+  identity.groups[1].collectives = alone;
+  identity.groups[2].collectives = pair;
+  identity.counted_until_ns = until;
+  return identity;
+}
+
+TEST(GlooGroups, CountsTellWhereTheThreadsOfAGroupEnd) {
+  EXPECT_THAT(groups_on({201, 202, 203, 203}, counted(3, 0, 1)), testing::Each("")) << "203 ran two";
+  EXPECT_THAT(groups_on({201, 202, 203, 203}, counted(2, 0, 2)), testing::ElementsAre("0", "0", "pair", "pair"));
+  EXPECT_THAT(groups_on({201, 202}, counted(0, 0, 2)), testing::Each("pair")) << "groups that did nothing have no threads";
+  EXPECT_THAT(groups_on({201, 202, 203, 204, 204}, counted(3, 0, 2)), testing::ElementsAre("0", "0", "0", "pair", "pair"))
+      << "a group may have three threads";
+  EXPECT_THAT(groups_on({201, 202, 203}, counted(1, 1, 1)), testing::ElementsAre("0", "alone", "pair"));
+}
+
+TEST(GlooGroups, OnlyWhatBeganBeforeTheCountIsCounted) {
+  constexpr std::int64_t kAfterTheSecond = 250;
+  EXPECT_THAT(groups_on({201, 205, 201, 205, 205}, counted(1, 0, 1, kAfterTheSecond)), testing::ElementsAre("0", "pair", "0", "pair", "pair"));
+}
+
+TEST(GlooGroups, CountsThatDoNotFitAreNotUsed) {
+  EXPECT_THAT(groups_on({201, 205}, counted(7, 0, 9)), testing::ElementsAre("0", "pair")) << "the distance of the threads tells";
+  EXPECT_THAT(groups_on({201, 202}, counted(7, 0, 9)), testing::Each(""));
+}
+
 TEST(GlooGroups, WhatIsNotClearIsNotNamed) {
   EXPECT_THAT(groups_on({201, 202}), testing::Each("")) << "one of the groups did nothing, and it is not known which";
   EXPECT_THAT(groups_on({201, 202, 203}), testing::Each(""));

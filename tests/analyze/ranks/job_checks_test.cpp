@@ -76,6 +76,20 @@ TEST(JobChecks, ARankWithoutCommonCollectivesHasNoClock) {
   EXPECT_THAT(job.faults, Not(Contains(fault(Kind::kNoClock, 1))));
 }
 
+TEST(JobChecks, RanksThatDoNotMeetAreNotSaidToBeEquallyFast) {
+  auto summaries = make_job({});
+  EXPECT_THAT(reduce_ranks(summaries).faults, Not(Contains(Field(&JobFault::kind, Kind::kNotCompared))));
+  for (RankSummary& summary : summaries) {
+    for (RankCollective& collective : summary.collectives) collective.kind = CollectiveKind::kSend;
+  }
+  const Job job = reduce_ranks(summaries);
+  EXPECT_FALSE(job.meets());
+  EXPECT_THAT(job.faults, Contains(AllOf(fault(Kind::kNotCompared, -1), Field(&JobFault::text, HasSubstr("who waits for whom")))));
+  EXPECT_THAT(job.faults, Contains(AllOf(fault(Kind::kNotCompared, -1), Field(&JobFault::text, HasSubstr("calls of send and recv")))));
+  summaries.resize(1);
+  EXPECT_THAT(reduce_ranks(summaries).faults, Not(Contains(Field(&JobFault::kind, Kind::kNotCompared)))) << "one rank has nobody to meet";
+}
+
 TEST(JobChecks, DamageLossesAndWhatWasLeftOutAreTold) {
   auto summaries = make_job({});
   summaries[0].damage = "it ends at byte 17";

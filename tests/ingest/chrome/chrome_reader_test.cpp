@@ -170,6 +170,25 @@ TEST(ChromeReader, TimesAreExactToTheNanosecond) {
   EXPECT_THAT(recording.events.duration_ns, testing::ElementsAre(1, 12000, 10000));
 }
 
+TEST(ChromeReader, TimesCanBeReadWithoutStacksAndTheInputsOfOps) {
+  const TemporaryFolder folder;
+  exporter::write_output(folder / "t.json", R"([
+    {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":2,
+     "args":{"Input Dims":[[2,3],[3,4]],"Input type":["float","float"],"Call stack":"a.py(1): f;b.py(2): g","Sequence number":5}},
+    {"ph":"X","cat":"user_annotation","name":"gloo:all_reduce","pid":1,"tid":2,"ts":4,"dur":2,
+     "args":{"Input Dims":[[10]],"Input type":["float"],"stack":["a.py:1:f"]}}])");
+  const trace::Recording all = read_chrome_trace(folder / "t.json").recording;
+  EXPECT_EQ(all.inputs.events.size(), 2U);
+  EXPECT_EQ(all.stacks.of_event.events.size(), 2U);
+  const trace::Recording times = read_chrome_trace(folder / "t.json", {.times_only = true}).recording;
+  EXPECT_EQ(times.events.start_ns, all.events.start_ns);
+  EXPECT_EQ(times.events.duration_ns, all.events.duration_ns);
+  EXPECT_EQ(times.events.link, all.events.link);
+  ASSERT_EQ(times.inputs.events.size(), 1U) << "the size of a collective is kept";
+  EXPECT_EQ(times.name(times.inputs.events[0]), "gloo:all_reduce");
+  EXPECT_TRUE(times.stacks.of_event.empty());
+}
+
 TEST(ChromeReader, ABareListAndAnyOrderOfFieldsAreRead) {
   const ChromeReadResult result =
       read_text(R"([{"args":{"Sequence number":4},"dur":5,"ts":10,"tid":2,"pid":1,"name":"aten::mul","cat":"cpu_op","ph":"X"},

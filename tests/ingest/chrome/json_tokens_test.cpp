@@ -45,6 +45,47 @@ TEST_F(JsonTokensTest, MembersAndItemsAreVisitedInOrder) {
   EXPECT_TRUE(tokens_.is_at_end());
 }
 
+TEST_F(JsonTokensTest, MembersOfOneTokenAreHandedOverWithIt) {
+  ASSERT_EQ(start(R"( {"a" : 1 , "b":["x"], "c" :"d" ,"e":{},"f":{"g":2}, "h":null} )"), simdjson::SUCCESS);
+  std::vector<std::string> seen;
+  const auto error = tokens_.for_each_member(
+      [&](std::string_view key, std::string_view token) {
+        seen.push_back(std::string(key) + " is " + std::string(token));
+        return simdjson::SUCCESS;
+      },
+      [&](std::string_view key) {
+        seen.push_back(std::string(key) + " nests");
+        return tokens_.skip();
+      });
+  EXPECT_EQ(error, simdjson::SUCCESS);
+  EXPECT_EQ(seen, (std::vector<std::string>{"a is 1", "b nests", "c is \"d\"", "e nests", "f nests", "h is null"}));
+  EXPECT_TRUE(tokens_.is_at_end());
+}
+
+TEST_F(JsonTokensTest, DamagedObjectsFailInBothWays) {
+  for (const char* text : {"{", "[1]", "{,}", R"({"a"})", R"({"a":})", R"({"a":1)", R"({"a":1,})", R"({"a":1 "b":2})", R"({"a":1])",
+                           R"({"a":1,"b":})", R"({1:2})", R"({"a":,"b":1})", R"({"a":[1],)", R"({"a" 1})"}) {
+    ASSERT_EQ(start(text), simdjson::SUCCESS) << text;
+    const auto skip = [&](std::string_view) { return tokens_.skip(); };
+    EXPECT_NE(tokens_.for_each_member(skip), simdjson::SUCCESS) << text;
+    ASSERT_EQ(start(text), simdjson::SUCCESS) << text;
+    EXPECT_NE(tokens_.for_each_member([](std::string_view, std::string_view) { return simdjson::SUCCESS; }, skip), simdjson::SUCCESS) << text;
+  }
+}
+
+TEST_F(JsonTokensTest, AnErrorOfATokenEndsTheObject) {
+  ASSERT_EQ(start(R"({"a":1,"b":2,"c":3})"), simdjson::SUCCESS);
+  int seen = 0;
+  const auto error = tokens_.for_each_member(
+      [&](std::string_view key, std::string_view) {
+        ++seen;
+        return key == "b" ? simdjson::STRING_ERROR : simdjson::SUCCESS;
+      },
+      [&](std::string_view) { return tokens_.skip(); });
+  EXPECT_EQ(error, simdjson::STRING_ERROR);
+  EXPECT_EQ(seen, 2);
+}
+
 TEST_F(JsonTokensTest, EscapesAreResolvedAndOtherTextsAreNotCopied) {
   ASSERT_EQ(start(R"(["plain", "a\tb\u00e9\"", 7, "\q"])"), simdjson::SUCCESS);
   std::vector<std::string> texts;

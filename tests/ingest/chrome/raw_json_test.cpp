@@ -29,6 +29,33 @@ TEST(RawJson, TimesOfEveryLengthAreExact) {
   }
 }
 
+TEST(RawJson, DecimalsOfEveryLengthAreRounded) {
+  const std::string decimals = "1234567890123456789012345";
+  for (std::size_t count = 4; count <= decimals.size(); ++count) {
+    const std::string text = "7." + decimals.substr(0, count);
+    EXPECT_EQ(parse_micros(text), 7123) << text;
+    EXPECT_EQ(parse_micros("1000000" + text), 10000007123) << text;
+    EXPECT_EQ(parse_micros("0.0005" + decimals.substr(0, count)), 1) << text;
+    for (const char wrong : {'x', '.', '/', ':', ' '}) {
+      EXPECT_FALSE(parse_micros(text + wrong)) << text << wrong;
+      EXPECT_FALSE(parse_micros(text.substr(0, 5) + wrong + text.substr(5))) << text << wrong;
+    }
+  }
+}
+
+TEST(RawJson, TextsOfEveryLengthAreCompared) {
+  for (std::size_t size = 0; size < 40; ++size) {
+    const std::string text(size, 'a');
+    EXPECT_TRUE(is_same(text, std::string(text)));
+    EXPECT_FALSE(is_same(text, text + "a"));
+    for (std::size_t place = 0; place < size; ++place) {
+      std::string other = text;
+      other[place] = 'b';
+      EXPECT_FALSE(is_same(text, other)) << size << " " << place;
+    }
+  }
+}
+
 TEST(RawJson, WhatIsNoTimeIsRefused) {
   for (const char* text : {"", "-", ".", "abc", "null", "1e300", "99999999999999999999", "12.5.3", "\""})
     EXPECT_FALSE(parse_micros(text)) << text;
