@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kMostStragglers = 32;
 constexpr std::size_t kMostLostWork = 8;
+constexpr double kSlowStepShare = 0.25;  // of what a rank loses in a step on average
 
 using WorkKey = std::pair<RankWork::Kind, std::string_view>;
 
@@ -63,11 +64,66 @@ std::vector<LostWork> lost_work(std::span<const RankSummary> ranks, std::uint32_
   return lost;
 }
 
+using SecondsOfSteps = std::map<std::int64_t, double>;  // by the number of the step
+
+SecondsOfSteps work_of_steps(const RankSummary& rank) {
+  SecondsOfSteps seconds;
+  for (std::size_t k = 0; k < rank.steps.size(); ++k) {
+    double& sum = seconds[rank.steps[k].number];
+    for (const RankWork& row : rank.work) sum += static_cast<double>(row.seconds[k]);
+  }
+  return seconds;
+}
+
+// By how much each rank worked longer in a step than the median of all ranks.
+class MoreWork {
+ public:
+  explicit MoreWork(std::span<const RankSummary> ranks) {
+    std::map<std::int64_t, std::vector<double>> of_all;
+    for (const RankSummary& rank : ranks) {
+      for (const auto& [step, seconds] : work_of_rank_.emplace_back(work_of_steps(rank))) of_all[step].push_back(seconds);
+    }
+    for (auto& [step, seconds] : of_all) median_[step] = median_of(seconds);
+  }
+
+  // Not negative.
+  double of(std::uint32_t rank, std::int64_t step) const {
+    const auto own = work_of_rank_[rank].find(step);
+    return own == work_of_rank_[rank].end() ? 0 : std::max(0.0, own->second - median_.at(step));
+  }
+
+ private:
+  std::vector<SecondsOfSteps> work_of_rank_;
+  SecondsOfSteps median_;
+};
+
+// The work before the first collective of a step begins in the step before. What was lost there belongs to the step in which the rank worked
+// longer than others.
+void add_loss(const PathPiece& piece, const MoreWork& more, SecondsOfSteps& lost) {
+  const double seconds = static_cast<double>(piece.late_ns) * 1e-9;
+  double whole = 0;
+  for (const std::int64_t step : piece.steps) whole += more.of(piece.rank, step);
+  for (const std::int64_t step : piece.steps)
+    lost[step] += seconds * (whole > 0 ? more.of(piece.rank, step) / whole : 1 / static_cast<double>(piece.steps.size()));
+}
+
+// Leaves out steps in which a rank lost little: other ranks may be the slow ones there.
+std::set<std::int64_t> slow_steps(const SecondsOfSteps& lost) {
+  double whole = 0;
+  for (const auto& [step, seconds] : lost) whole += seconds;
+  std::set<std::int64_t> steps;
+  for (const auto& [step, seconds] : lost) {
+    if (seconds >= kSlowStepShare * whole / static_cast<double>(lost.size())) steps.insert(step);
+  }
+  return steps;
+}
+
 }  // namespace
 
 std::vector<Straggler> find_stragglers(std::span<const RankSummary> ranks, std::span<const PathPiece> path) {
   std::unordered_map<std::uint32_t, Straggler> by_rank;
-  std::unordered_map<std::uint32_t, std::set<std::int64_t>> steps;
+  std::unordered_map<std::uint32_t, SecondsOfSteps> lost;
+  const MoreWork more(ranks);
   double whole = 0;
   for (const PathPiece& piece : path) {
     whole += static_cast<double>(piece.end_ns - piece.work_start_ns) * 1e-9;
@@ -75,18 +131,21 @@ std::vector<Straggler> find_stragglers(std::span<const RankSummary> ranks, std::
     Straggler& straggler = by_rank[piece.rank];
     straggler.rank = piece.rank;
     straggler.seconds += static_cast<double>(piece.late_ns) * 1e-9;
-    steps[piece.rank].insert(piece.steps.begin(), piece.steps.end());
+    add_loss(piece, more, lost[piece.rank]);
   }
   std::vector<Straggler> found;
   for (auto& [rank, straggler] : by_rank) {
     straggler.share = whole > 0 ? straggler.seconds / whole : 0;
-    straggler.steps = steps[rank].size();
     if (straggler.share >= kStragglerShare) found.push_back(std::move(straggler));
   }
   std::ranges::sort(
       found, [](const Straggler& a, const Straggler& b) { return a.seconds != b.seconds ? a.seconds > b.seconds : a.rank < b.rank; });
   found.resize(std::min(found.size(), kMostStragglers));
-  for (Straggler& straggler : found) straggler.work = lost_work(ranks, straggler.rank, steps[straggler.rank]);
+  for (Straggler& straggler : found) {
+    const std::set<std::int64_t> steps = slow_steps(lost[straggler.rank]);
+    straggler.steps = steps.size();
+    straggler.work = lost_work(ranks, straggler.rank, steps);
+  }
   return found;
 }
 

@@ -58,6 +58,19 @@ TEST(Stragglers, TwoSlowRanksAreBothFoundWorstFirst) {
   EXPECT_NEAR(found[0].seconds, 0.045, 1e-6);
 }
 
+TEST(Stragglers, RanksThatAreSlowInTurnLoseTheirTimeInTheStepsInWhichTheyAreSlow) {
+  JobPlan plan{.ranks = 2, .steps = 12, .collectives_per_step = 1};
+  plan.work_ns = [](std::size_t rank, std::int64_t step, auto) { return step % 2 == static_cast<std::int64_t>(rank) ? 40 * kMs : 10 * kMs; };
+  const auto found = stragglers_of(make_job(plan));
+  ASSERT_EQ(found.size(), 2U);
+  for (const Straggler& straggler : found) {
+    EXPECT_EQ(straggler.steps, 6U);
+    ASSERT_FALSE(straggler.work.empty());
+    EXPECT_EQ(straggler.work[0].name, "slow");
+    EXPECT_NEAR(straggler.work[0].seconds, straggler.seconds, 0.1 * straggler.seconds);
+  }
+}
+
 TEST(Stragglers, EqualRanksAreNone) { EXPECT_TRUE(stragglers_of(make_job({})).empty()); }
 
 }  // namespace
