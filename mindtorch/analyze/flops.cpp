@@ -166,10 +166,8 @@ std::int64_t attention(Arguments a) { return attention_at(a, 0, 1, 1); }
 // grad_out, query, key, value: the scores are computed again, then the gradients of scores, value, query and key.
 std::int64_t attention_backward(Arguments a) { return attention_at(a, 1, 3, 2); }
 
-std::int64_t pointwise(Arguments a) {
-  if (!is_tensor(a, 0)) return is_tensor(a, 1) ? product(a[1].values) : 0;
-  return is_tensor(a, 1) ? broadcast(a[0].values, a[1].values).value() : product(a[0].values);
-}
+// As torch counts them: one for each element of the first argument, whatever it is broadcast to.
+std::int64_t pointwise(Arguments a) { return is_tensor(a, 0) ? product(a[0].values) : 0; }
 
 struct Entry {
   std::string_view op;
@@ -208,13 +206,7 @@ constexpr auto kFormulas = std::to_array<Entry>({
     {"_scaled_dot_product_efficient_attention_backward", attention_backward},
     {"_scaled_dot_product_cudnn_attention_backward", attention_backward},
     {"add", pointwise},
-    {"sub", pointwise},
     {"mul", pointwise},
-    {"div", pointwise},
-    {"add_", pointwise},
-    {"sub_", pointwise},
-    {"mul_", pointwise},
-    {"div_", pointwise},
 });
 
 }  // namespace

@@ -23,6 +23,8 @@ int record_scope(EventKind kind) {
   return trace::is_user_kind(kind) ? 7 : 0;
 }
 
+std::int64_t FunctionEvent::id() const { return static_cast<std::int64_t>(recording().first_id + item_); }
+
 EventIndex FunctionEvent::index() const { return is_memory_report() ? kNoEvent : item_; }
 
 std::string_view FunctionEvent::name() const {

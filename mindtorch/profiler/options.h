@@ -34,6 +34,9 @@ struct ExperimentalConfig {
   // Records which overload of an op was called, if the host knows it.
   bool capture_overload_names = false;
 
+  // Steps that begin in one recorded Python call and end in the next begin with the latter, as in torch. No effect on spilled events.
+  bool adjust_profiler_step = false;
+
   // Records waits of the host and of streams on a device as events, as torch does. Devices that report them anyway always have them.
   bool enable_cuda_sync_events = false;
   // Replays of CUDA graphs: an event for each kernel, or one for each replay at almost no cost.

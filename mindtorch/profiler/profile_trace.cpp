@@ -13,6 +13,7 @@
 #include "mindtorch/profiler/job_metadata.h"
 #include "mindtorch/profiler/profile.h"
 #include "mindtorch/profiler/trace_id.h"
+#include "mindtorch/trace/adjust_steps.h"
 
 namespace mindtorch::profiler {
 namespace {
@@ -95,6 +96,7 @@ void Profile::start_prepared() {
 
 void Profile::describe(trace::Recording& recording) const {
   if (!options_.activity_filters.empty()) trace::keep_kinds(recording, wanted_kinds_);
+  if (options_.experimental_config.adjust_profiler_step) trace::adjust_steps(recording);
   recording.metadata.merge(job_metadata());
   recording.trace_id = *trace_id_;
   recording.options.flops = options_.with_flops;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "mindtorch/ingest/recording_file.h"
+#include "mindtorch/record/event_ids.h"
 #include "mindtorch/record/spilled.h"
 #include "mindtorch/trace/append.h"
 
@@ -38,6 +39,7 @@ void Results::keep_last(trace::Recording recording) {
   if (all_.use_count() > 1) all_ = std::make_shared<trace::Recording>(*all_);
   trace::append(*all_, *last_);
   all_->trace_id = last_->trace_id;
+  record::assign_event_ids(*all_);
 }
 
 void Results::keep_spilled(trace::Recording recording, std::string path) {

@@ -6,6 +6,7 @@
 #include "mindtorch/base/error.h"
 #include "mindtorch/record/assemble.h"
 #include "mindtorch/record/block_pool.h"
+#include "mindtorch/record/event_ids.h"
 #include "mindtorch/record/foreign_host.h"
 #include "mindtorch/record/host.h"
 #include "mindtorch/record/registry.h"
@@ -140,6 +141,7 @@ trace::Recording Session::Impl::assembled(const std::vector<SealedLog>& logs, st
   if (spill) return spill->finish(ingredients, std::move(about));
   trace::Recording recording = assemble(ingredients, std::move(about));
   sources.complete(recording);
+  assign_event_ids(recording);
   return recording;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/record/event_ids.h"
 
 namespace mindtorch::record {
 namespace {
@@ -59,6 +60,7 @@ trace::Recording merge_spilled(const trace::Recording& summary, trace::LoadResul
   whole.trace_id = summary.trace_id;
   whole.steps = summary.steps;
   whole.losses = std::move(losses);
+  assign_event_ids(whole);
   return whole;
 }
 

@@ -277,8 +277,10 @@ struct MINDTORCH_EXPORT Recording {
   std::map<std::string, std::string> metadata;  // key -> JSON text, always valid JSON
   std::vector<Loss> losses;
   std::string trace_id;
+  std::uint64_t first_id = 1;  // of the first event; the ids of the others follow it, then those of memory reports
 
   std::string_view name(EventIndex event) const { return names[events.name[event]]; }
+  std::uint64_t id(EventIndex event) const { return first_id + event; }
   // Returns the track an event lies on. O(log tracks).
   TrackId track_of(EventIndex event) const;
   // Returns the number of the step a time belongs to (0 before the first mark).

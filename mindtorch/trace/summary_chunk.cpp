@@ -11,6 +11,8 @@
 namespace mindtorch::trace {
 namespace {
 
+constexpr std::uint64_t kIdLimit = std::uint64_t{1} << 62;  // ids of events are signed for readers
+
 void encode_device(Device device, ByteWriter& out) {
   out.u8(static_cast<std::uint8_t>(device.type));
   out.u8(device.index);
@@ -163,6 +165,7 @@ void encode_summary(const Recording& recording, ByteWriter& out) {
     out.signed_number(baseline.reserved);
   }
   encode_device_properties(recording.devices, out);
+  out.number(recording.first_id);
 }
 
 void decode_summary(ByteReader& in, Recording& into, std::uint8_t minor) {
@@ -173,6 +176,7 @@ void decode_summary(ByteReader& in, Recording& into, std::uint8_t minor) {
   std::vector<Loss> losses = decode_losses(in);
   std::vector<MemoryBaseline> baselines = decode_baselines(in);
   into.devices = minor == 0 ? std::vector<DeviceProperties>() : decode_device_properties(in);
+  into.first_id = minor < 3 ? 1 : in.number_below(kIdLimit, "an id");
   into.memory_baselines = std::move(baselines);
   into.options = std::move(options);
   into.clock = std::move(clock);

@@ -82,12 +82,13 @@ TEST(Flops, Attention) {
   EXPECT_EQ(flops("aten::_scaled_dot_product_efficient_attention_backward", {out, q, k, v}), 16800);
 }
 
-TEST(Flops, PointwiseOpsCountTheElementsOfTheResult) {
+TEST(Flops, SumsAndProductsCountTheElementsOfTheFirstArgumentAsInTorch) {
   EXPECT_EQ(flops("aten::mul", {tensor({8, 4}), tensor({})}), 32);
-  EXPECT_EQ(flops("aten::add", {tensor({4}), tensor({8, 1})}), 32);
-  EXPECT_EQ(flops("aten::add_", {tensor({3, 3}), number(1)}), 9);
-  EXPECT_EQ(flops("aten::sub", {number(1), tensor({3, 3})}), 9);
-  EXPECT_EQ(flops("aten::div_", {tensor({2, 2}), tensor({2, 2})}), 4);
+  EXPECT_EQ(flops("aten::add", {tensor({4}), tensor({8, 1})}), 4);
+  EXPECT_EQ(flops("aten::add", {tensor({3, 3}), number(1)}), 9);
+  EXPECT_EQ(flops("aten::mul", {tensor({}), tensor({3, 3})}), 1);
+  EXPECT_EQ(flops("aten::mul", {number(1), tensor({3, 3})}), 0);
+  for (const std::string_view op : {"aten::add_", "aten::mul_", "aten::sub", "aten::div"}) EXPECT_EQ(flop_formula(op), nullptr) << op;
 }
 
 TEST(Flops, OpsWithoutAFormulaHaveNone) {

@@ -13,11 +13,12 @@ import mindtorch_v2.profiler
 import programs
 import torch
 import torch.profiler
+import torch_programs
 from torch.utils.flop_counter import FlopCounterMode
 
 WARM_UP_RUNS = 2
-# The ops whose FLOPs torch.utils.flop_counter does not count: those that are counted once for each element.
-PER_ELEMENT = {"aten::add", "aten::mul", "aten::sub", "aten::div"}
+# The ops that torch.profiler counts and torch.utils.flop_counter does not: they are counted once for each element.
+PER_ELEMENT = {"aten::add", "aten::mul"}
 OPTIONS = {"record_shapes": True, "profile_memory": True, "with_flops": True}
 
 
@@ -38,15 +39,16 @@ def answers(profiler, program, trace: Path) -> dict:
     with profiler.profile(activities=[profiler.ProfilerActivity.CPU], **OPTIONS) as prof:
         program()
     prof.export_chrome_trace(str(trace))
-    counts, products = Counter(), Counter()
+    counts, flops = Counter(), Counter()
     for row in prof.key_averages(group_by_input_shape=True):
         counts[f"{row.key} {row.input_shapes}"] += row.count
-        if row.flops and row.key.rstrip("_") not in PER_ELEMENT:
-            products[row.key] += row.flops
+        if row.flops:
+            flops[row.key] += row.flops
     asynchronous = Counter(event.name for event in prof.events() if event.is_async)
     return {
         "counts": counts,
-        "products": products,
+        "flops": flops,
+        "products": sum(count for name, count in flops.items() if name not in PER_ELEMENT),
         "asynchronous": asynchronous,
         "peak_memory": peak_memory(json.loads(trace.read_text())["traceEvents"]),
     }
@@ -56,7 +58,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    program = getattr(programs, sys.argv[1])()
+    program = {**vars(programs), **vars(torch_programs)}[sys.argv[1]]()
     for _ in range(WARM_UP_RUNS):
         program()
     said = {}

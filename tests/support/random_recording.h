@@ -135,6 +135,7 @@ class RandomRecording {
     r.clock.end_ns = below(1 << 30);
     r.options = {chance(50), chance(50), chance(50), chance(50), chance(50), {DeviceType::kCpu, DeviceType::kNpu}};
     r.trace_id = text();
+    r.first_id = static_cast<std::uint64_t>(1 + below(1000));
   }
 
   std::mt19937_64 random_;

@@ -24,6 +24,20 @@ TEST(SummaryChunk, ComesBackWhole) {
     EXPECT_EQ(read.losses, recording.losses);
     EXPECT_EQ(read.memory_baselines, recording.memory_baselines);
     EXPECT_EQ(read.devices, recording.devices);
+    EXPECT_EQ(read.first_id, recording.first_id);
+  }
+}
+
+TEST(SummaryChunk, OfAnOlderFormatHasIdsFromOneOn) {
+  Recording recording;
+  recording.first_id = 500;
+  ByteWriter out;
+  encode_summary(recording, out);
+  for (const std::uint8_t minor : {2, 3}) {
+    ByteReader in(out.bytes());
+    Recording read;
+    decode_summary(in, read, minor);
+    EXPECT_EQ(read.first_id, minor == 2 ? 1U : 500U);
   }
 }
 

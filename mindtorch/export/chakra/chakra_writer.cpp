@@ -177,7 +177,7 @@ std::uint64_t ChakraWriter::call_id(EventIndex event) const {
   if (call_key_ != 0)
     for (const trace::Attribute& attribute : recording_.attributes.find(event))
       if (attribute.key == call_key_) return static_cast<std::uint64_t>(attribute.bits);
-  return std::uint64_t{event} + 1;
+  return recording_.id(event);
 }
 
 trace::CallDetails ChakraWriter::details_of(EventIndex event) {

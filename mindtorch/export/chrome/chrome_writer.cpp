@@ -17,6 +17,10 @@
 namespace mindtorch::exporter {
 namespace {
 
+// As in torch's traces, the window ends after everything in it. Readers that add times and durations as binary fractions are off by some
+// nanoseconds, so that an equal end would not do.
+constexpr std::int64_t kAfterTheEndNs = 1000;
+
 std::string micros_text(std::int64_t ns) {
   std::array<char, JsonCursor::kMaxMicros + 1> text;
   JsonCursor cursor(text.data());
@@ -101,7 +105,7 @@ void write_chrome_trace(const trace::Recording& recording, std::string_view trac
   events.write_flows("collective", collective_flows(recording));
   append_names(out, layout, start + offset);
   if (!is_empty) append_span(out, start + offset, end - start);
-  append_window(out, start + offset, end + offset);
+  append_window(out, start + offset, end + offset + kAfterTheEndNs);
   out.append(fmt::format("\n],\n\"{}\": {}\n}}\n", trace::chrome_format::header::kTraceName, json_quoted(trace_name)));
 }
 

@@ -148,7 +148,7 @@ void EventsWriter::write_arguments(JsonCursor& cursor, TrackId track, EventIndex
     cursor.next_key<argument::kStream>().number(layout_.rows[track].tid);
     cursor.next_key<argument::kCorrelation>().number(events.link[event]);
   } else {
-    cursor.first_key<argument::kExternalId>().number(index + 1);
+    cursor.first_key<argument::kExternalId>().number(recording_.id(event));
     cursor.next_key<argument::kRecordFunctionId>().number(call_id(event));
     if (const std::int64_t sequence = trace::sequence_of(events.link[event]); sequence >= 0 && trace::has_sequence(kind)) {
       cursor.next_key<argument::kSequence>().number(sequence);
@@ -162,7 +162,7 @@ std::uint64_t EventsWriter::call_id(EventIndex event) const {
   if (call_key_ != 0)
     for (const trace::Attribute& attribute : recording_.attributes.find(event))
       if (attribute.key == call_key_) return static_cast<std::uint64_t>(attribute.bits);
-  return std::uint64_t{event} + 1;
+  return recording_.id(event);
 }
 
 void EventsWriter::write_external_id(JsonCursor& cursor, EventIndex event) const {
@@ -170,7 +170,7 @@ void EventsWriter::write_external_id(JsonCursor& cursor, EventIndex event) const
   const bool is_launch = trace::is_launch_kind(recording_.events.kind[event]);
   EventIndex host = is_launch ? devices_->tree().parent(event) : devices_->launches().host_of(event);
   while (host != analyze::kNoEvent && trace::is_launch_kind(recording_.events.kind[host])) host = devices_->tree().parent(host);
-  if (host != analyze::kNoEvent) cursor.first_key<argument::kExternalId>().number(std::uint64_t{host} + 1).literal(",");
+  if (host != analyze::kNoEvent) cursor.first_key<argument::kExternalId>().number(recording_.id(host)).literal(",");
 }
 
 void EventsWriter::write_python_ids(JsonCursor& cursor, EventIndex event) {

@@ -99,6 +99,6 @@ def build_metadata(attributes: dict[str, Any]) -> EventMetadata | None:
     return EventMetadata(*values) if any(value is not None for value in values) else None
 
 
-def metadata_json(event_id: int, attributes: dict[str, Any]) -> str:
+def metadata_json(event_id: int, index: int, attributes: dict[str, Any]) -> str:
     """The ids of an event in the Chrome trace and its attributes, as the inside of a JSON object, as torch keeps them."""
-    return json.dumps({"External id": event_id, **attributes, "Ev Idx": event_id - 1})[1:-1]
+    return json.dumps({"External id": event_id, **attributes, "Ev Idx": index})[1:-1]

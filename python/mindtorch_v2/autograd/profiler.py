@@ -249,6 +249,12 @@ class profile:
         nothing._build_tree()
         return nothing
 
+    def _parse_kineto_results(self, result, timeout_s=None):
+        """The events of `result`, which is kineto_results. Programs that use torch's private parser call it."""
+        if timeout_s is not None and timeout_s < 0:
+            raise ValueError("timeout_s must be non-negative")
+        return self._profile._events_within(timeout_s)
+
     @property
     def self_cpu_time_total(self):
         return self.function_events.self_cpu_time_total

@@ -7,7 +7,6 @@ from mindtorch_v2.profiler._warnings import warn
 # Options that are accepted and cannot do anything here, each with the reason a user is told.
 _WITHOUT_EFFECT = {
     "profiler_measure_per_kernel": "hardware counters are not recorded",
-    "adjust_profiler_step": "steps begin where step() was called, so there is nothing to adjust",
     "disable_external_correlation": "device work is always linked to the op that launched it; it costs nothing here",
     "custom_profiler_config": "there is no other profiler backend to configure",
     "adjust_timestamps": "every clock is mapped to one timeline already",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import logging
 import os
 import tempfile
 import time
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     from mindtorch_v2.profiler.profiler import _ITraceObserver
 
 
+# To the logger, and by the words, that programs know from torch.
+_TIMED_OUT = "The profiler timed out after %.3f seconds, returning partial results with 0 of %d events"
+
+
 def _parse_activities(activities):
     """The activities of a mixed list, and the names of event groups that dictionaries in it limit an activity to."""
     parsed, filters = [], {}
@@ -52,7 +57,7 @@ def _valid_text(text):
 
 def _are_calls_recorded(with_stack, config):
     """Whether Python calls are recorded if python_calls is None."""
-    if not with_stack or (config is not None and config.verbose):
+    if not with_stack or (config is not None and (config.verbose or config.adjust_profiler_step)):
         return with_stack
     keeps_the_end = config is not None and (config.keep_last_steps is not None or config.keep_last_seconds is not None)
     if keeps_the_end:  # calls would push out the steps
@@ -75,7 +80,8 @@ class _KinetoProfile(_C.Profile):
         execution_trace_observer: an object with start(), stop() and cleanup().
         acc_events: keep the events of all cycles, not only of the last.
         custom_trace_id_callback: called once a cycle, returns the id of its trace; None: a random one.
-        post_processing_timeout_s: accepted; there is no post-processing to cut short.
+        post_processing_timeout_s: how long events() may take. It takes no time, so that only 0 has an effect: there are no events then, and
+            a warning is logged. Files can still be written.
         python_calls: record every call of a Python or C function, and of modules, as an event. None: torch does so for `with_stack`; here
             `with_stack` does with `experimental_config=_ExperimentalConfig(verbose=True)`, or if the environment has
             MINDTORCH_PYTHON_CALLS=1.
@@ -260,8 +266,18 @@ class _KinetoProfile(_C.Profile):
 
     def events(self) -> EventList:
         """The recorded events, as an EventList of FunctionEvent objects that are made when they are looked at."""
+        return self._events_within(self.post_processing_timeout_s)
+
+    def _events_within(self, timeout_s):
+        """The events, or none and a warning if there is no time for them: events are not parsed, so that any other time is enough."""
         began = time.perf_counter_ns()
-        events = EventList._of_events(self._events())
+        found = self._events()
+        if timeout_s == 0:
+            logging.getLogger("torch.autograd.profiler").warning(_TIMED_OUT, timeout_s, len(found))
+            events = EventList(use_device=self.use_device, profile_memory=self.profile_memory, with_flops=self.with_flops)
+            events._build_tree()
+            return events
+        events = EventList._of_events(found)
         if self.get_trace_id() is not None and not self.recording_now:
             from mindtorch_v2.autograd._profiler_result import _add_events
 
@@ -272,7 +288,8 @@ class _KinetoProfile(_C.Profile):
         self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
     ) -> EventList:
         """Events of one name added up, as an EventList of FunctionEventAvg rows."""
-        events = EventList._of_events(self._events("getting key averages"))
+        self._events("getting key averages")  # or says why there are none
+        events = self.events() if self.post_processing_timeout_s == 0 else EventList._of_events(self._events())
         return events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
 
     def export_chrome_trace(self, path: str | os.PathLike, use_python_export: bool = False) -> None:

@@ -78,6 +78,11 @@ nb::dict keyword_inputs(const EventHandle& handle) {
   return values;
 }
 
+// "Ev Idx" of the event in a Chrome trace.
+std::int64_t index_in_trace(const EventHandle& handle) {
+  return handle.event.id() - static_cast<std::int64_t>(handle.recording().first_id);
+}
+
 std::string activity_type(const EventHandle& handle) {
   return std::string(trace::chrome_format::category(handle.event.kind(), handle.event.device().type));
 }
@@ -192,7 +197,7 @@ void def_side_data(Class& type) {
                    [](const EventHandle& h) { return imported("mindtorch_v2.autograd._event_metadata", "build_metadata")(attributes(h)); })
       .def_prop_ro("metadata_json", [](const EventHandle& h) {
         warn_deprecated("`metadata_json` is deprecated. Use `event_metadata` instead.");
-        return imported("mindtorch_v2.autograd._event_metadata", "metadata_json")(h.event.id(), attributes(h));
+        return imported("mindtorch_v2.autograd._event_metadata", "metadata_json")(h.event.id(), index_in_trace(h), attributes(h));
       });
 }
 

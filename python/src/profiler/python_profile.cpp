@@ -66,6 +66,7 @@ profiler::ExperimentalConfig to_experimental_config(nb::handle object) {
   read(object, "trace_only", config.trace_only);
   read(object, "verbose", config.verbose);
   read(object, "capture_overload_names", config.capture_overload_names);
+  read(object, "adjust_profiler_step", config.adjust_profiler_step);
   read(object, "enable_cuda_sync_events", config.enable_cuda_sync_events);
   config.whole_cuda_graphs = nb::cast<std::string>(object.attr("cuda_graphs")) == "whole";
   config.device_stop_deadline =

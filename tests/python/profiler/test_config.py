@@ -17,7 +17,6 @@ def test_a_config_can_be_copied_and_pickled():
     "option, value",
     [
         ("profiler_measure_per_kernel", True),
-        ("adjust_profiler_step", True),
         ("disable_external_correlation", True),
         ("custom_profiler_config", "x"),
         ("adjust_timestamps", True),
@@ -35,7 +34,7 @@ def test_hardware_counters_are_warned_about(option):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("option", ["verbose", "enable_cuda_sync_events", "capture_overload_names", "expose_kineto_event_metadata"])
+@pytest.mark.parametrize("option", ["verbose", "adjust_profiler_step", "enable_cuda_sync_events", "capture_overload_names", "expose_kineto_event_metadata"])
 def test_options_that_are_always_on_are_accepted(option):
     profile(experimental_config=_ExperimentalConfig(**{option: True}))
 
