@@ -226,7 +226,6 @@ TEST_F(PmSamplingTest, EachMetricBecomesACounter) {
   ASSERT_EQ(active.size(), bytes.size());
   EXPECT_NEAR(bytes.values[3] - active.values[3], 0.1, 1e-9);
   EXPECT_NEAR(static_cast<double>(active.times_ns[9] - active.times_ns[8]), 10'000, 500) << "microseconds of the double's clock";
-  EXPECT_GE(active.times_ns.front(), recording.clock.start_ns - 1000);
 }
 
 TEST_F(PmSamplingTest, WhatCannotBeSampledIsToldWithWhatToDo) {

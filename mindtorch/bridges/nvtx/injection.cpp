@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <filesystem>
 
 #include "mindtorch/bridges/nvtx/ranges.h"
 
@@ -110,7 +111,7 @@ bool fill_core2(const ExportTableCallbacks& callbacks) {
 std::string injection_path() {
   Dl_info info{};
   const bool is_known = ::dladdr(reinterpret_cast<const void*>(&InitializeInjectionNvtx2), &info) != 0 && info.dli_fname != nullptr;
-  return is_known ? info.dli_fname : "";
+  return is_known ? std::filesystem::absolute(info.dli_fname).string() : "";
 }
 
 std::uint32_t connected_libraries() noexcept { return libraries; }

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t kHardwareBuffer = std::size_t{64} << 20;
 constexpr std::uint32_t kSamplesInImage = 256;  // a sample takes about 20 KB there
+// How long samples are decoded at a time, while records of the device wait, and when sampling has ended.
+constexpr std::chrono::milliseconds kPatience(200), kLastPatience(2000);
 // A sample that is farther than this from now was not stamped by CUPTI's clock.
 constexpr std::uint64_t kFarAway = 60'000'000'000;
 
@@ -147,21 +149,26 @@ Status DeviceSampling::decode(RecordStore& store, std::uint64_t now, bool* has_m
   return clear_image();
 }
 
-void DeviceSampling::collect(RecordStore& store, std::uint64_t now) {
+bool DeviceSampling::collect_for(std::chrono::milliseconds patience, RecordStore& store, std::uint64_t now) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
   for (bool has_more = is_running_; has_more;) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
     const Status decoded = decode(store, now, &has_more);
     if (decoded) continue;
     store.count_dropped(1, fmt::format("or more samples of hardware counters ({})", decoded.reason()));
-    is_running_ = false;
-    return;
+    is_running_ = has_more = false;
   }
+  return true;
 }
+
+void DeviceSampling::collect(RecordStore& store, std::uint64_t now) { collect_for(kPatience, store, now); }
 
 void DeviceSampling::stop(RecordStore& store, std::uint64_t now) {
   SamplingObjectParams end{.sampling_object = sampling_};
   end.struct_size = MINDTORCH_CUPTI_SIZE_UP_TO(SamplingObjectParams, sampling_object);
   if (sampling_ != nullptr) cupti_.cuptiPmSamplingStop(&end);
-  collect(store, now);
+  if (!collect_for(kLastPatience, store, now))
+    store.count_dropped(1, "or more samples of hardware counters, because they came faster than they could be decoded");
   store.count_dropped(misplaced_, "samples of hardware counters, whose times are not on CUPTI's clock");
   misplaced_ = 0;
   is_running_ = false;

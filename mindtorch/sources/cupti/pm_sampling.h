@@ -31,9 +31,12 @@ class DeviceSampling {
   Status start();
   // Moves the samples that the device has written to the store. `now` is CUPTI's time.
   void collect(RecordStore& store, std::uint64_t now);
+  // The same for what is left.
   void stop(RecordStore& store, std::uint64_t now);
 
  private:
+  // For at most `patience`, because short intervals may give samples faster than they can be decoded. False if there are more.
+  bool collect_for(std::chrono::milliseconds patience, RecordStore& store, std::uint64_t now);
   Status open_host();
   Status configure();
   Status set_trigger(std::vector<std::uint8_t>& config);

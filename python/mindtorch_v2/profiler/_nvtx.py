@@ -13,7 +13,7 @@ _VARIABLE = "NVTX_INJECTION64_PATH"
 
 
 def be_found():
-    """Lets libraries find the profiler that have not made an NVTX call yet. What they report costs next to nothing while no profile asks for it."""
+    """Lets libraries that have not made an NVTX call yet find the profiler. Their calls cost little while no profile asks for them."""
     if _names_a_profiler(os.environ.get(_VARIABLE, "")):
         os.environ[_VARIABLE] = _C.nvtx_injection_path()
 

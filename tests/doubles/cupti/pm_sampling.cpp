@@ -42,6 +42,7 @@ struct Sampler {
   std::uint32_t trigger = kGpuTimeInterval;
   std::uint64_t interval = 0;
   std::uint64_t next_sample = 0;  // when the hardware takes it, on the double's clock
+  std::uint64_t stopped_at = 0;   // 0: it goes on
   bool overflow = false;
   std::size_t taken = 0;
 };
@@ -172,6 +173,7 @@ PM_FUNCTION(cuptiPmSamplingStart, (SamplingObjectParams * params)) {
   if (sampler().interval == 0) report_violation("PM sampling was started before it was configured");
   sampler().is_running = true;
   sampler().next_sample = library().clock.now();
+  sampler().stopped_at = 0;
   return kSuccess;
 }
 
@@ -179,6 +181,7 @@ PM_FUNCTION(cuptiPmSamplingStop, (SamplingObjectParams * params)) {
   CHECK_PARAMS(sampling_object);
   std::lock_guard lock(sampler().mutex);
   if (!sampler().is_running) report_violation("PM sampling was stopped without having been started");
+  sampler().stopped_at = library().clock.now();
   return kSuccess;
 }
 
@@ -187,7 +190,7 @@ PM_FUNCTION(cuptiPmSamplingDecodeData, (DecodeDataParams * params)) {
   std::lock_guard lock(sampler().mutex);
   std::uint8_t* const image = params->counter_data_image;
   const std::size_t room = capacity(params->counter_data_image_size);
-  const std::uint64_t now = library().clock.now();
+  const std::uint64_t now = sampler().stopped_at != 0 ? sampler().stopped_at : library().clock.now();
   std::uint64_t& count = sample_count(image);
   if (count != 0) report_violation("a counter data image was used again before it was cleared");
   for (; sampler().next_sample + sampler().interval <= now && count < room; sampler().next_sample += sampler().interval)
