@@ -146,6 +146,8 @@ TESTED_ELSEWHERE = {
     "sources/cupti/graph_nodes.cpp": ["sources/cupti_graphs_test.cpp", "sources/cupti_captures_test.cpp"],
     "sources/cupti/library.cpp": ["sources/cupti_faults_test.cpp"],
     "sources/cupti/occupancy.cpp": ["sources/occupancy_test.cpp"],
+    "sources/cupti/record_reader.cpp": ["sources/cupti_subscribers_test.cpp", "sources/cupti_captures_test.cpp"],
+    **_each("sources/cupti", "classic_subscription shared_subscription subscription", ["sources/cupti_subscribers_test.cpp"]),
     **_each(
         "sources/mspti", "ascend_cl call_links decode mspti_source", ["sources/mspti_source_test.cpp", "sources/mspti_contract_test.cpp"]
     ),

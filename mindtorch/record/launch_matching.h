@@ -12,7 +12,7 @@
 namespace mindtorch::record {
 
 // Remembers three bits for each correlation that it has seen. Correlations that follow one another share a page, so that a launch takes
-// less than a byte. A session that writes its records as they come calls forget_settled(), so that it may run for ever.
+// less than a byte. A session that writes its records as they come calls forget_settled(), so that it may run forever.
 class LaunchMatching {
  public:
   LaunchMatching() = default;

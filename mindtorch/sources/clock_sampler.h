@@ -29,7 +29,7 @@ class ClockSampler {
   void sample_now();
   // The samples that have been taken, one list for each reader. Any thread, until stop() is called.
   std::vector<Samples> so_far();
-  // For recordings that may run for ever, whose old records have been placed already: if there are more than `most` samples of a clock,
+  // For recordings that may run forever, whose old records have been placed already: if there are more than `most` samples of a clock,
   // drops every second one of the older half. Any thread, until stop() is called.
   void thin(std::size_t most);
   // Takes a last sample; one list for each reader. Empty if not started.
