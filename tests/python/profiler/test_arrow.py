@@ -97,7 +97,7 @@ def test_polars_reads_events(prof):
     frame = polars.from_arrow(pyarrow.table(prof.events()))
     assert frame.height == len(prof.events())
     direct = polars.DataFrame(prof.counters())
-    assert direct.columns == ["name", "device", "time_ns", "value"]
+    assert direct.columns == ["name", "unit", "device", "time_ns", "value"]
     products = frame.filter(polars.col("name").cast(polars.String) == "aten::mm")
     assert products.height == 3
 
