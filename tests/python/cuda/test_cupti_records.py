@@ -66,6 +66,21 @@ names = collections.Counter("graph" if e["name"].startswith("CUDA graph ") else 
 print(json.dumps({"version": trace["cupti_version"], "names": names, "losses": [str(loss) for loss in prof.losses()]}))
 """
 
+NODES = """
+graph = torch.cuda.CUDAGraph()
+found = []
+for window in range(2):
+    with profiler.profile(activities=["cpu", "cuda"]) as prof:
+        if window == 0:
+            with torch.no_grad(), torch.cuda.graph(graph):
+                model(x)
+        for _ in range(5):
+            graph.replay()
+    nodes = [e["args"] for e in kernels(events(prof)) if "graph node id" in e["args"]]
+    found.append([len(nodes), sum(args["captured by"].startswith("aten::") for args in nodes), [str(loss) for loss in prof.losses()]])
+print(json.dumps(found))
+"""
+
 SESSIONS = """
 counts = collections.Counter()
 for _ in range(100):
@@ -123,6 +138,15 @@ def test_a_replay_is_one_event_where_graphs_are_recorded_whole(run, records):
     assert found["names"]["graph"] == 5
     assert found["names"]["kernel"] >= 1, "work outside of graphs is recorded as always"
     assert found["losses"] == []
+
+
+@pytest.mark.parametrize("records", RECORDS)
+def test_every_kernel_of_a_replay_has_the_op_that_captured_it(run, records):
+    for kernels, captured, losses in run(NODES, records):
+        assert kernels >= 5
+        assert kernels % 5 == 0
+        assert captured == kernels
+        assert losses == []
 
 
 @pytest.mark.parametrize("records", RECORDS)
