@@ -49,7 +49,8 @@ for e in trace["traceEvents"]:
         work[str((ops.get(args.get("External id")), e["name"], launch))] += 1
     elif e.get("cat") in ("gpu_memcpy", "gpu_memset"):
         work[str((ops.get(args.get("External id")), e["name"], args["bytes"]))] += 1
-print(json.dumps({"records": trace["cupti_records"], "version": trace["cupti_version"], "work": work, "losses": [str(loss) for loss in prof.losses()]}))
+found = {"records": trace["cupti_records"], "version": trace["cupti_version"], "work": work}
+print(json.dumps(found | {"losses": [str(loss) for loss in prof.losses()]}))
 """
 
 WHOLE_GRAPHS = """
