@@ -131,7 +131,7 @@ TEST_F(CuptiSubscribersTest, AProcessThatHasUsedTheClassicInterfaceStaysWithIt) 
 
 TEST_F(CuptiSubscribersTest, TheDoctorSaysWhichRecordsAreUsed) {
   ASSERT_TRUE(source_.probe());
-  EXPECT_THAT(source_.diagnose(), Contains(Pair("records", "user-defined, with other tools")));
+  EXPECT_THAT(source_.diagnose(), Contains(Pair("records", "user-defined (other tools may record at the same time)")));
   EXPECT_EQ(cupti_double_subscribers(), 0u);
 }
 

@@ -17,7 +17,7 @@ class SharedSubscription final : public Subscription {
   Result count_dropped(std::size_t* dropped) const override {
     return cupti_.cuptiActivityGetNumDroppedRecords_v2(subscriber_, nullptr, 0, dropped);
   }
-  std::string_view name() const override { return is_shared_ ? "user-defined, with other tools" : "user-defined"; }
+  std::string_view name() const override { return is_shared_ ? "user-defined (other tools may record at the same time)" : "user-defined"; }
 
  private:
   Status subscribe(const SourceCallbacks& callbacks);

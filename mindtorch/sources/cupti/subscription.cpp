@@ -60,7 +60,7 @@ bool is_classic_forced() {
 
 OpenedSubscription open_subscription(const Library& library, const SourceCallbacks& callbacks, bool whole_graphs, std::string why_classic) {
   if (why_classic.empty() && is_classic_forced()) why_classic = "MINDTORCH_CUPTI_RECORDS is set";
-  if (why_classic.empty() && !library.has_subscriber_functions()) why_classic = "CUPTI of CUDA 13.3 or later has others";
+  if (why_classic.empty() && !library.has_subscriber_functions()) why_classic = "user-defined ones need CUPTI of CUDA 13.3 or later";
   std::string other_subscriber;
   if (why_classic.empty()) {
     auto shared = std::make_unique<SharedSubscription>(library);
