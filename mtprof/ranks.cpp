@@ -52,8 +52,25 @@ analyze::StepRange parse_steps(const std::string& text) {
   return range;
 }
 
+// A timeline without the ranks or steps that were asked for would look as if they had done nothing.
+void require_ranks_and_steps(const Arguments& arguments, const analyze::Job& job, const analyze::StepRange& steps) {
+  const auto rank_of = [](const analyze::RankSummary& summary) { return summary.identity.rank; };
+  for (const std::int64_t rank : arguments.merged_ranks) {
+    if (std::ranges::find(job.summaries, rank, rank_of) == job.summaries.end())
+      throw_error<InvalidArgument>("mtprof.ranks", "--merge-ranks: there is no recording of rank {} that can be read", rank);
+  }
+  const auto is_merged = [&](const analyze::JobStep& step) { return step.number >= steps.first && step.number <= steps.last; };
+  if (!arguments.merged_steps.empty() && std::ranges::none_of(job.steps, is_merged)) {
+    throw_error<InvalidArgument>("mtprof.ranks", "--merge-steps: no rank recorded a step of {}; there are steps {} to {}",
+                                 arguments.merged_steps, job.steps.empty() ? 0 : job.steps.front().number,
+                                 job.steps.empty() ? 0 : job.steps.back().number);
+  }
+}
+
 void write_merged(const Arguments& arguments, const analyze::Job& job) {
-  analyze::RankMerger merger(job, parse_steps(arguments.merged_steps));
+  const analyze::StepRange steps = parse_steps(arguments.merged_steps);
+  require_ranks_and_steps(arguments, job, steps);
+  analyze::RankMerger merger(job, steps);
   for (std::size_t k = 0; k < job.summaries.size(); ++k) {
     const analyze::RankSummary& summary = job.summaries[k];
     const bool is_wanted = arguments.merged_ranks.empty() || std::ranges::count(arguments.merged_ranks, summary.identity.rank) > 0;

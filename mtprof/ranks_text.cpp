@@ -34,7 +34,7 @@ std::string faults_text(const Job& job, std::size_t limit) {
 std::string header_text(const Job& job) {
   std::size_t outliers = 0;
   for (const JobStep& step : job.steps) outliers += step.is_outlier ? 1 : 0;
-  std::string text = fmt::format("{} ranks", job.summaries.size());
+  std::string text = fmt::format("{} rank{}", job.summaries.size(), job.summaries.size() == 1 ? "" : "s");
   if (job.world_size >= 0) text += fmt::format(" of {}", job.world_size);
   text += fmt::format(", {} steps", job.steps.size());
   if (outliers > 0) text += fmt::format(", {} of them unusually long", outliers);
@@ -52,7 +52,7 @@ std::string header_text(const Job& job) {
 }
 
 std::string stragglers_text(const Job& job, std::size_t limit) {
-  if (job.stragglers.empty() && job.summaries.size() > 1 && !job.meets()) return "";  // a fault says why
+  if (job.stragglers.empty() && !job.meets()) return "";  // there is one rank, or a fault says why
   if (job.stragglers.empty()) return "No rank makes the others wait for 1 % of the time.\n";
   std::string text;
   for (std::size_t k = 0; k < std::min(limit, job.stragglers.size()); ++k) {

@@ -183,6 +183,29 @@ def test_wrong_steps_to_merge_are_explained(program, tmp_path):
     assert done.returncode == 1 and "3:5" in done.stderr and not (tmp_path / "merged.pftrace").exists()
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "told"), [("--merge-ranks", "0,9", "rank 9"), ("--merge-steps", "90:95", "there are steps 0 to 5")]
+)
+def test_ranks_and_steps_that_nobody_recorded_are_not_merged(program, tmp_path, option, value, told):
+    Job().write(tmp_path)
+    command = [program("mtprof"), "ranks", tmp_path, "--merge", tmp_path / "merged.pftrace", option, value]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and told in done.stderr and not (tmp_path / "merged.pftrace").exists()
+
+
+def test_ranks_that_only_send_and_receive_are_not_said_to_be_equally_fast(program, tmp_path):
+    for path in Job(ranks=2, slow=1).write(tmp_path).iterdir():
+        path.write_text(path.read_text().replace("gloo:all_reduce", "gloo:send"))
+    done = subprocess.run([program("mtprof"), "ranks", tmp_path], capture_output=True, text=True, check=True)
+    assert "not known who waits for whom" in done.stdout and "No rank makes" not in done.stdout and "clocks up to" not in done.stdout
+
+
+def test_one_rank_alone_is_answered(program, tmp_path):
+    Job(ranks=1).write(tmp_path)
+    done = subprocess.run([program("mtprof"), "ranks", tmp_path], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("1 rank of 1, 6 steps\n") and "others wait" not in done.stdout
+
+
 def test_the_text_names_the_slow_rank_and_its_op(program, tmp_path):
     Job(ranks=3, steps=6, slow=1).write(tmp_path)
     done = subprocess.run([program("mtprof"), "ranks", tmp_path], capture_output=True, text=True, check=True)

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <vector>
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/ingest/chrome/file_reading.h"
 #include "mindtorch/ingest/chrome/text_reading.h"
 #include "mindtorch/ingest/chrome/trace_assembly.h"
 #include "mindtorch/ingest/file_bytes.h"
@@ -68,8 +70,12 @@ void require_events(const TracePart& part, const std::string& path) {
       is_execution_trace ? "it is an execution trace, which holds operators and tensors but no times" : "it is JSON without traceEvents");
 }
 
-ChromeReadResult read_json(std::string_view text, const std::string& path, const ReadOptions& options, trace::MemoryBudget& budget) {
-  TracePart part = chrome::read_text(text, {options.check_flows, options.times_only, budget.left(), options.threads});
+chrome::TextLimits limits_of(const ReadOptions& options, const trace::MemoryBudget& budget) {
+  return {options.check_flows, options.times_only, budget.left(), options.threads};
+}
+
+// `text` is what the part was read from, or empty.
+ChromeReadResult result_of(TracePart&& part, std::string_view text, const std::string& path, trace::MemoryBudget& budget) {
   require_events(part, path);
   ChromeReadResult result;
   result.elements = part.elements;
@@ -88,7 +94,7 @@ ChromeReadResult read_within(std::string_view bytes, const std::string& path, co
   if (is_gzip(bytes)) unzipped = decompress(bytes, path, budget);
   const std::string_view text = is_gzip(bytes) ? unzipped.view() : bytes;
   require_json(text, path);
-  ChromeReadResult result = read_json(text, path, options, budget);
+  ChromeReadResult result = result_of(chrome::read_text(text, limits_of(options, budget)), text, path, budget);
   if (unzipped.damage) add_damage(result, *unzipped.damage + "; what follows is lost");
   if (result.damage) {
     const std::uint64_t lost = std::max<std::uint64_t>(1, result.skipped["damaged"]);
@@ -97,11 +103,27 @@ ChromeReadResult read_within(std::string_view bytes, const std::string& path, co
   return result;
 }
 
+// Empty if the text must be in memory as a whole. Both ways have the same limits.
+std::optional<ChromeReadResult> read_in_pieces(const std::string& path, const ReadOptions& options) {
+  const InputFile file(kReadChromeTrace, path);
+  trace::MemoryBudget budget(memory_limit(options, file.size(), FileKind::kPlain));
+  if (file.size() > budget.left()) return std::nullopt;
+  budget.take(file.size());
+  try {
+    std::optional<TracePart> part = chrome::read_file(file, limits_of(options, budget));
+    return part ? std::optional(result_of(std::move(*part), "", path, budget)) : std::nullopt;
+  } catch (const trace::BudgetExceeded&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 ChromeReadResult read_chrome_trace(const std::string& path, const ReadOptions& options) {
-  return naming_file(kReadChromeTrace, path,
-                     [&] { return read_chrome_bytes(FileBytes(kReadChromeTrace, path, options).view(), path, options); });
+  return naming_file(kReadChromeTrace, path, [&] {
+    std::optional<ChromeReadResult> result = read_in_pieces(path, options);
+    return result ? std::move(*result) : read_chrome_bytes(FileBytes(kReadChromeTrace, path, options).view(), path, options);
+  });
 }
 
 ChromeReadResult read_chrome_bytes(std::string_view bytes, const std::string& path, const ReadOptions& options) {

@@ -148,4 +148,10 @@ void PartMerger::append(TracePart&& next) {
   whole_.flow_ends.insert(whole_.flow_ends.end(), next.flow_ends.begin(), next.flow_ends.end());
 }
 
+TracePart merge_parts(std::vector<TracePart> parts) {
+  PartMerger merger(std::move(parts[0]));
+  for (std::size_t i = 1; i < parts.size(); ++i) merger.append(std::exchange(parts[i], {}));
+  return merger.take();
+}
+
 }  // namespace mindtorch::ingest::chrome

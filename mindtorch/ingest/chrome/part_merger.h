@@ -32,4 +32,7 @@ class PartMerger {
   trace::StackInterner stacks_;
 };
 
+// The parts as one. There is at least one.
+TracePart merge_parts(std::vector<TracePart> parts);
+
 }  // namespace mindtorch::ingest::chrome

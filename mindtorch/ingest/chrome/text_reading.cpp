@@ -4,25 +4,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <exception>
 #include <span>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "mindtorch/base/text.h"
 #include "mindtorch/ingest/chrome/part_merger.h"
 #include "mindtorch/ingest/chrome/part_reader.h"
+#include "mindtorch/ingest/chrome/shares.h"
 #include "mindtorch/ingest/chrome/trace_text.h"
 #include "mindtorch/ingest/read_limits.h"
 #include "mindtorch/trace/memory_budget.h"
 
 namespace mindtorch::ingest::chrome {
 namespace {
-
-constexpr std::size_t kPieceSize = std::size_t{512} << 10;  // text and index of a piece stay in the cache
-constexpr std::size_t kMaxThreads = 8;
 
 [[noreturn]] void throw_at(const char* at, std::string_view text, std::string_view purpose) {
   throw NeedsMemory({static_cast<std::uint64_t>(at - text.data()), "text", purpose});
@@ -43,33 +39,12 @@ TracePart read_share(std::span<const TextPiece> pieces, std::string_view text, c
 }
 
 std::vector<TracePart> read_side_by_side(std::span<const TextPiece> pieces, std::string_view text, TextLimits limits) {
-  const std::size_t threads = limits.threads != 0 ? limits.threads : std::thread::hardware_concurrency();
-  const std::size_t shares = std::min({pieces.size(), kMaxThreads, std::max<std::size_t>(1, threads)});
+  const std::size_t shares = count_shares(pieces.size(), limits.threads);
   limits.max_memory /= shares;
-  std::vector<TracePart> parts(shares);
-  std::vector<std::exception_ptr> errors(shares);
-  const auto run = [&](std::size_t share) {
+  return read_shares(shares, [&](std::size_t share) {
     const std::size_t begin = share * pieces.size() / shares, end = (share + 1) * pieces.size() / shares;
-    try {
-      parts[share] = read_share(pieces.subspan(begin, end - begin), text, limits);
-    } catch (...) {
-      errors[share] = std::current_exception();
-    }
-  };
-  std::vector<std::jthread> others;
-  for (std::size_t share = 1; share < shares; ++share) others.emplace_back(run, share);
-  run(0);
-  others.clear();
-  for (const std::exception_ptr& error : errors) {
-    if (error) std::rethrow_exception(error);
-  }
-  return parts;
-}
-
-TracePart merged(std::vector<TracePart> parts) {
-  PartMerger merger(std::move(parts[0]));
-  for (std::size_t i = 1; i < parts.size(); ++i) merger.append(std::exchange(parts[i], {}));
-  return merger.take();
+    return read_share(pieces.subspan(begin, end - begin), text, limits);
+  });
 }
 
 // The same text with U+FFFD for bytes that are not UTF-8 and blanks for control characters, which some writers let through.
@@ -126,7 +101,7 @@ TracePart read_text(std::string_view text, const TextLimits& limits) {
   const TextPiece whole{"", text, ""};
   if (std::vector<TracePart> parts = read_side_by_side(cut_between_events(whole, kPieceSize), text, limits);
       std::ranges::all_of(parts, [](const TracePart& part) { return part.damage.empty(); })) {
-    return merged(std::move(parts));
+    return merge_parts(std::move(parts));
   }
   // A wrong guess where to cut, or really damaged.
   if (TracePart part = read_share({&whole, 1}, text, limits); part.damage.empty()) return part;

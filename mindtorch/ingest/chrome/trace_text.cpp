@@ -13,8 +13,8 @@ std::size_t before(std::string_view text, std::size_t at) {
   return at == 0 ? std::string_view::npos : text.find_last_not_of(kSpace, at - 1);
 }
 
-// Where an event starts, behind another one, at or after `from`: "}, {"ph"". npos if there is none nearby.
-//
+}  // namespace
+
 // The quotes of "ph" are not escaped, so in a valid text they cannot be inside of a string. White space is looked at only in front of a
 // match, and at most once for each match.
 std::size_t find_event(std::string_view text, std::size_t from) {
@@ -32,7 +32,15 @@ std::size_t find_event(std::string_view text, std::size_t from) {
   return std::string_view::npos;
 }
 
-}  // namespace
+TextPiece piece_of(std::string_view text, bool is_object, bool is_first, bool is_last) {
+  return {is_first                ? ""
+          : is_last && is_object  ? "{\"traceEvents\":["
+                                  : "[",
+          text,
+          is_last                 ? ""
+          : is_first && is_object ? "]}"
+                                  : "]"};
+}
 
 std::vector<TextPiece> cut_between_events(const TextPiece& whole, std::size_t size) {
   const std::string_view text = whole.text;
@@ -44,16 +52,13 @@ std::vector<TextPiece> cut_between_events(const TextPiece& whole, std::size_t si
   while (text.size() - begin > size + size / 2) {
     const std::size_t cut = find_event(text, begin + size);
     if (cut == std::string_view::npos) break;
-    const std::string_view piece = text.substr(begin, text.rfind(',', cut) - begin);
-    if (pieces.empty()) {
-      pieces.push_back({whole.prefix, piece, is_object ? "]}" : "]"});
-    } else {
-      pieces.push_back({"[", piece, "]"});
-    }
+    pieces.push_back(piece_of(text.substr(begin, text.rfind(',', cut) - begin), is_object, pieces.empty(), false));
     begin = cut;
   }
   if (pieces.empty()) return {whole};
-  pieces.push_back({is_object ? "{\"traceEvents\":[" : "[", text.substr(begin), whole.suffix});
+  pieces.push_back(piece_of(text.substr(begin), is_object, false, true));
+  pieces.front().prefix = whole.prefix;
+  pieces.back().suffix = whole.suffix;
   return pieces;
 }
 
