@@ -1,8 +1,8 @@
 """One rank of a training job on Gloo: run_rank.py RANK WORLD_SIZE FOLDER SETTINGS writes FOLDER/rank<RANK>.<suffix>.
 
 SETTINGS is JSON: `parallel` ("ddp" or "fsdp"), `suffix` (".mtrec" for our profiler, ".json" for torch's), `steps`, `pairs` (whether two
-neighbours also meet in a group of their own, later ranks more often), `idle_groups` (how many groups of all ranks are made and not used), and of the slow rank `slow_rank`, `slow_seconds` and `slow_in` ("op",
-"scope" or "python").
+neighbours also meet in a group of their own, later ranks more often), `idle_groups` (how many groups are not used), and of the slow
+rank `slow_rank`, `slow_seconds` and `slow_in` ("op", "scope" or "python").
 """
 
 import json

@@ -186,7 +186,7 @@ def test_wrong_steps_to_merge_are_explained(program, tmp_path):
 @pytest.mark.parametrize(
     ("option", "value", "told"), [("--merge-ranks", "0,9", "rank 9"), ("--merge-steps", "90:95", "there are steps 0 to 5")]
 )
-def test_ranks_and_steps_that_nobody_recorded_are_not_merged(program, tmp_path, option, value, told):
+def test_ranks_and_steps_that_were_not_recorded_are_not_merged(program, tmp_path, option, value, told):
     Job().write(tmp_path)
     command = [program("mtprof"), "ranks", tmp_path, "--merge", tmp_path / "merged.pftrace", option, value]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -12,8 +12,8 @@
 namespace mindtorch::analyze {
 namespace {
 
-constexpr std::array<std::string_view, 14> kFaultNames = {"unreadable",      "damaged",     "missing",    "duplicate", "no_rank",
-                                                          "different_steps", "ended_early", "clock_jump", "no_clock",  "unmatched",
+constexpr std::array<std::string_view, 14> kFaultNames = {"unreadable",      "damaged",     "missing",     "duplicate",   "no_rank",
+                                                          "different_steps", "ended_early", "clock_jump",  "no_clock",    "unmatched",
                                                           "unknown_groups",  "left_out",    "lost_events", "not_compared"};
 constexpr std::size_t kMostImbalance = 20;
 

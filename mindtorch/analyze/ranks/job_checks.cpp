@@ -97,8 +97,9 @@ void check_clocks(Job& job) {
 void check_meetings(Job& job) {
   if (job.summaries.size() < 2) return;
   if (!job.meets()) {
-    job.faults.push_back({Kind::kNotCompared, -1, "",
-                          "no collective in which ranks meet was recorded: clocks are not compared, and it is not known who waits for whom"});
+    job.faults.push_back(
+        {Kind::kNotCompared, -1, "",
+         "no collective in which ranks meet was recorded: clocks are not compared, and it is not known who waits for whom"});
   }
   std::ptrdiff_t between_two = 0;
   for (const RankSummary& rank : job.summaries)
@@ -106,7 +107,7 @@ void check_meetings(Job& job) {
   if (between_two == 0) return;
   job.faults.push_back({Kind::kNotCompared, -1, "",
                         fmt::format("{} calls of send and recv are not matched: time that ranks wait in them counts as communication, and "
-                                    "nobody is named whom they wait for",
+                                    "no rank is named for which they wait",
                                     between_two)});
 }
 
@@ -122,7 +123,8 @@ void check_collectives(Job& job) {
     }
     groups = std::max<std::size_t>(groups, static_cast<std::size_t>(std::ranges::count_if(
                                                rank.identity.groups, [](const auto& group) { return group.ranks.size() != 1; })));
-    has_nameless = has_nameless || std::ranges::any_of(rank.collectives, [](const RankCollective& c) { return c.group == 0 && !is_between_two(c.kind); });
+    has_nameless = has_nameless ||
+                   std::ranges::any_of(rank.collectives, [](const RankCollective& c) { return c.group == 0 && !is_between_two(c.kind); });
   }
   if (groups < 2 || !has_nameless) return;
   job.faults.push_back({Kind::kUnknownGroups, -1, "",

@@ -97,8 +97,8 @@ class MoreWork {
   SecondsOfSteps median_;
 };
 
-// The work before the first collective of a step begins in the step before. What was lost there belongs to the step in which the rank worked
-// longer than others.
+// The work before the first collective of a step begins in the step before. What was lost there belongs to the step in which the rank
+// worked longer than others.
 void add_loss(const PathPiece& piece, const MoreWork& more, SecondsOfSteps& lost) {
   const double seconds = static_cast<double>(piece.late_ns) * 1e-9;
   double whole = 0;

@@ -127,7 +127,8 @@ error_code ArgumentReader::read(JsonTokens& tokens, WantedLists wanted, ParsedAr
                                 [&](std::string_view key) { return read_nested(key, tokens, wanted, out); });
 }
 
-error_code ArgumentReader::read_token(std::string_view raw_key, std::string_view token, JsonTokens& tokens, WantedLists wanted, ParsedArguments& out) {
+error_code ArgumentReader::read_token(std::string_view raw_key, std::string_view token, JsonTokens& tokens, WantedLists wanted,
+                                      ParsedArguments& out) {
   switch (find_key(raw_key)) {
     case Key::kAttribute: return read_attribute(raw_key, token, tokens, out);
     case Key::kStack:

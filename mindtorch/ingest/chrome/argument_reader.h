@@ -72,7 +72,8 @@ class ArgumentReader {
   static constexpr std::uint64_t kFrameEntry = 128;
 
   // Keys are what lies between their quotes. A token or a JSON text is the value; without one, the value is at hand.
-  simdjson::error_code read_token(std::string_view key, std::string_view token, JsonTokens& tokens, WantedLists wanted, ParsedArguments& out);
+  simdjson::error_code read_token(std::string_view key, std::string_view token, JsonTokens& tokens, WantedLists wanted,
+                                  ParsedArguments& out);
   simdjson::error_code read_nested(std::string_view key, JsonTokens& tokens, WantedLists wanted, ParsedArguments& out);
   simdjson::error_code read_joined_stack(std::string_view token, JsonTokens& tokens, ParsedArguments& out);
   simdjson::error_code read_stack(JsonTokens& tokens, ParsedArguments& out);

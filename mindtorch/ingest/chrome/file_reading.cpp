@@ -132,8 +132,8 @@ std::optional<TracePart> read_file(const InputFile& file, TextLimits limits) {
   if (first == std::string::npos || (beginning[first] != '{' && beginning[first] != '[')) return std::nullopt;
   const std::vector<Share> shares = cut_into_shares(file, count_shares(file.size() / kPieceSize + 1, limits.threads));
   limits.max_memory /= shares.size();
-  std::vector<TracePart> parts = read_shares(
-      shares.size(), [&](std::size_t share) { return read_pieces(file, shares[share], beginning[first] == '{', limits); });
+  std::vector<TracePart> parts =
+      read_shares(shares.size(), [&](std::size_t share) { return read_pieces(file, shares[share], beginning[first] == '{', limits); });
   const auto is_whole = [](const TracePart& part) { return part.damage.empty(); };
   return std::ranges::all_of(parts, is_whole) ? std::optional(merge_parts(std::move(parts))) : std::nullopt;
 }

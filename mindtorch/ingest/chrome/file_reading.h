@@ -9,8 +9,9 @@
 
 namespace mindtorch::ingest::chrome {
 
-// Each thread reads its share of the file into a buffer that stays in the cache, piece by piece. Empty if the file is compressed, is damaged,
-// changes, or has no places between events at which it can be cut: read_text() deals with such a text. Throws trace::BudgetExceeded.
+// Each thread reads its share of the file into a buffer that stays in the cache, piece by piece. Empty if the file is compressed, is
+// damaged, changes, or has no places between events at which it can be cut: read_text() deals with such a text. Throws
+// trace::BudgetExceeded.
 std::optional<TracePart> read_file(const InputFile& file, TextLimits limits);
 
 }  // namespace mindtorch::ingest::chrome

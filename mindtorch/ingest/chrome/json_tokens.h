@@ -122,9 +122,9 @@ JsonTokens::Error JsonTokens::for_each_member(ReadToken&& read_token, Read&& rea
   return take('}') ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
 }
 
-// Steps over members of four tokens: key, colon, value, and what follows, which is a comma or the end of the object. `after` is what follows
-// the last one. Most members are such. The place among the tokens is kept in a register for all of them, which is twice as fast as a
-// step for each token.
+// Steps over members of four tokens: key, colon, value, and what follows, which is a comma or the end of the object. `after` is what
+// follows the last one. Most members are such. The place among the tokens is kept in a register for all of them, which is twice as fast as
+// a step for each token.
 template <class ReadToken>
 JsonTokens::Error JsonTokens::read_plain_members(ReadToken& read_token, char& after) {
   std::size_t at = at_;

@@ -188,7 +188,9 @@ void PartBuilder::add_flow(const Element& element, bool starts, bool ends) {
 }
 
 RowId PartBuilder::row_of(const Element& element, bool is_device, std::int64_t stream) {
-  const auto same = [&](const RowKey& key) { return is_same(key.tid, element.tid) && is_same(key.pid, element.pid) && key.is_device == is_device; };
+  const auto same = [&](const RowKey& key) {
+    return is_same(key.tid, element.tid) && is_same(key.pid, element.pid) && key.is_device == is_device;
+  };
   RowId& last = last_rows_[is_device ? 1 : 0];
   if (last >= part_.rows.size() || !same(part_.rows[last])) {
     last = rows_.find_or_add(

@@ -33,13 +33,7 @@ std::size_t find_event(std::string_view text, std::size_t from) {
 }
 
 TextPiece piece_of(std::string_view text, bool is_object, bool is_first, bool is_last) {
-  return {is_first                ? ""
-          : is_last && is_object  ? "{\"traceEvents\":["
-                                  : "[",
-          text,
-          is_last                 ? ""
-          : is_first && is_object ? "]}"
-                                  : "]"};
+  return {is_first ? "" : is_last && is_object ? "{\"traceEvents\":[" : "[", text, is_last ? "" : is_first && is_object ? "]}" : "]"};
 }
 
 std::vector<TextPiece> cut_between_events(const TextPiece& whole, std::size_t size) {

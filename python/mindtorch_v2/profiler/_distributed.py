@@ -29,8 +29,10 @@ def collective_counts():
 
 
 def distributed_info(counts_before=None):
-    """torch's "distributedInfo" of a trace, with the local rank that torchrun gives, and how many collectives each Gloo group has begun since
-    it had begun `counts_before`, unless this is None. None unless torch.distributed is initialised."""
+    """torch's "distributedInfo" of a trace, with the local rank that torchrun gives; None unless torch.distributed is initialised.
+
+    With `counts_before`, it also says how many collectives each Gloo group has begun since it had begun so many.
+    """
     if (distributed := _initialised()) is None:
         return None
     torch = sys.modules["torch"]

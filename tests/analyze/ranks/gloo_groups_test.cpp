@@ -60,7 +60,8 @@ TEST(GlooGroups, CountsTellWhereTheThreadsOfAGroupEnd) {
 
 TEST(GlooGroups, OnlyWhatBeganBeforeTheCountIsCounted) {
   constexpr std::int64_t kAfterTheSecond = 250;
-  EXPECT_THAT(groups_on({201, 205, 201, 205, 205}, counted(1, 0, 1, kAfterTheSecond)), testing::ElementsAre("0", "pair", "0", "pair", "pair"));
+  EXPECT_THAT(groups_on({201, 205, 201, 205, 205}, counted(1, 0, 1, kAfterTheSecond)),
+              testing::ElementsAre("0", "pair", "0", "pair", "pair"));
 }
 
 TEST(GlooGroups, CountsThatDoNotFitAreNotUsed) {

@@ -60,7 +60,9 @@ TEST(Stragglers, TwoSlowRanksAreBothFoundWorstFirst) {
 
 TEST(Stragglers, RanksThatAreSlowInTurnLoseTheirTimeInTheStepsInWhichTheyAreSlow) {
   JobPlan plan{.ranks = 2, .steps = 12, .collectives_per_step = 1};
-  plan.work_ns = [](std::size_t rank, std::int64_t step, auto) { return step % 2 == static_cast<std::int64_t>(rank) ? 40 * kMs : 10 * kMs; };
+  plan.work_ns = [](std::size_t rank, std::int64_t step, auto) {
+    return step % 2 == static_cast<std::int64_t>(rank) ? 40 * kMs : 10 * kMs;
+  };
   const auto found = stragglers_of(make_job(plan));
   ASSERT_EQ(found.size(), 2U);
   for (const Straggler& straggler : found) {

@@ -42,8 +42,9 @@ class FileReadingTest : public testing::Test {
 };
 
 std::string event(int number, std::string_view separator = ", ") {
-  return fmt::format(R"({{"ph": "X"{0}"cat": "cpu_op"{0}"name": "op{1}"{0}"pid": 1{0}"tid": {2}{0}"ts": {3}.5{0}"dur": 2{0}"args": {{"n": {3}}}}})",
-                     separator, number % 50, number % 3, number);
+  return fmt::format(
+      R"({{"ph": "X"{0}"cat": "cpu_op"{0}"name": "op{1}"{0}"pid": 1{0}"tid": {2}{0}"ts": {3}.5{0}"dur": 2{0}"args": {{"n": {3}}}}})",
+      separator, number % 50, number % 3, number);
 }
 
 std::string events(int count, std::string_view between = ",\n") {
@@ -80,7 +81,8 @@ TEST_F(FileReadingTest, WhatMustBeReadAsAWholeIsLeftToOthers) {
   EXPECT_FALSE(read("[" + many + ", {\"ph\": \"X\", ]", 2));
   EXPECT_FALSE(read(std::string("\x1f\x8b\x08", 3) + many, 2));
   std::string last_key;  // events that start with another key
-  for (int i = 0; i < 200000; ++i) last_key += fmt::format(R"({}{{"name":"an op with a longer name","ts":{},"dur":1,"tid":1,"ph":"X"}})", i == 0 ? "" : ",", i);
+  for (int i = 0; i < 200000; ++i)
+    last_key += fmt::format(R"({}{{"name":"an op with a longer name","ts":{},"dur":1,"tid":1,"ph":"X"}})", i == 0 ? "" : ",", i);
   EXPECT_FALSE(read("[" + last_key + "]", 1)) << "there is no place to cut";
 }
 

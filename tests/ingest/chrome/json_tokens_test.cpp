@@ -69,7 +69,8 @@ TEST_F(JsonTokensTest, DamagedObjectsFailInBothWays) {
     const auto skip = [&](std::string_view) { return tokens_.skip(); };
     EXPECT_NE(tokens_.for_each_member(skip), simdjson::SUCCESS) << text;
     ASSERT_EQ(start(text), simdjson::SUCCESS) << text;
-    EXPECT_NE(tokens_.for_each_member([](std::string_view, std::string_view) { return simdjson::SUCCESS; }, skip), simdjson::SUCCESS) << text;
+    EXPECT_NE(tokens_.for_each_member([](std::string_view, std::string_view) { return simdjson::SUCCESS; }, skip), simdjson::SUCCESS)
+        << text;
   }
 }
 
