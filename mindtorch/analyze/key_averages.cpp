@@ -16,7 +16,9 @@ namespace {
 // Ops that call others for their products. If one of those is recorded, it is counted instead.
 bool is_made_of_products(std::string_view op) {
   static constexpr auto kOps = std::to_array<std::string_view>(
-      {"aten::matmul", "aten::linear", "aten::scaled_dot_product_attention", "aten::_scaled_dot_product_attention_math"});
+      {"aten::matmul", "aten::linear", "aten::scaled_dot_product_attention", "aten::_scaled_dot_product_attention_math",
+       // A transform (vmap, grad) calls the op again, for all samples at once.
+       "aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::add", "aten::mul"});
   return std::ranges::find(kOps, op) != kOps.end();
 }
 

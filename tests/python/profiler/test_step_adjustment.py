@@ -33,7 +33,7 @@ def overlap_in_part(one, other):
     return one[0] < other[0] < one[1] < other[1] or other[0] < one[0] < other[1] < one[1]
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error:experimental_config")
 def test_a_step_begins_with_the_call_that_ends_it(tmp_path):
     config = _ExperimentalConfig(adjust_profiler_step=True)
     steps, calls = slices(tmp_path / "trace.json", with_stack=True, experimental_config=config)
@@ -49,7 +49,7 @@ def test_without_the_option_a_step_begins_where_the_last_one_ended(tmp_path):
     assert any(overlap_in_part(step, call) for step in steps for call in calls)
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error:experimental_config")
 def test_without_python_calls_nothing_is_moved(tmp_path):
     config = _ExperimentalConfig(adjust_profiler_step=True)
     steps, calls = slices(tmp_path / "trace.json", experimental_config=config)
