@@ -95,6 +95,13 @@ class Averaging {
     sums.self_device_memory_usage += self.device;
   }
 
+  // Whether a row is made for one of the ops from counted[first] on that come before `end`. A call that was merged into its caller has none.
+  bool has_averaged(const std::vector<OpFlops::Counted>& counted, std::size_t first, EventIndex end) const {
+    for (std::size_t i = first; i < counted.size() && counted[i].event < end; ++i)
+      if (tree_.is_averaged(counted[i].event)) return true;
+    return false;
+  }
+
   // Each product is counted once, by torch's op: aten::conv2d, not what it calls, and aten::addmm, not the aten::linear that calls it.
   void add_flops() {
     EventIndex counted_until = 0;  // the end of the subtree of the last op that was counted
@@ -104,8 +111,7 @@ class Averaging {
       const auto [event, flops] = counted[i];
       if (!tree_.is_averaged(event) || event < counted_until) continue;
       const EventIndex end = tree_.subtree_end(event);
-      const bool has_inner = i + 1 < counted.size() && counted[i + 1].event < end;
-      if (has_inner && is_made_of_products(recording_.names[events_.name[event]])) continue;
+      if (is_made_of_products(recording_.names[events_.name[event]]) && has_averaged(counted, i + 1, end)) continue;
       Sums& sums = groups_[grouping_.group_of(event)].sums;
       sums.flops += flops;
       sums.outermost_flops += flops;

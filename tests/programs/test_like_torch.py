@@ -40,8 +40,12 @@ PROGRAMS = {
 PAIRS = "ddp_step", "fsdp_step", "collectives_without_waiting"
 # Here a product calls another one that does the work: torch counts both, and ours counts the one that does the work.
 PRODUCTS_IN_PRODUCTS = "functional_transforms", "sparse_products"
+# torch's counter has no formula for it, and counts it only where it is made of other products.
+ATTENTION_OF_CPU = "aten::_scaled_dot_product_flash_attention_for_cpu"
 # The threads of gloo allocate memory in these programs. torch does not see it.
 WITH_MEMORY_OF_OTHER_THREADS = "fsdp_step", "collectives_without_waiting"
+# Batches arrive in memory that other processes have made. Only torch sees it.
+WITH_SHARED_MEMORY = ("workers_of_a_data_loader",)
 
 
 def start(script, *arguments, folder, **variables):
@@ -90,9 +94,11 @@ def answers_about(program, tmp_path_factory):
 
 def test_names_shapes_and_counts_of_events_are_the_same(said):
     ours, torchs = said["ours"]["counts"], said["torch"]["counts"]
-    assert sum(torchs.values()) > 30
+    assert sum(torchs.values()) > 10
     if said["program"] in WITH_MEMORY_OF_OTHER_THREADS:
         assert ours.pop("[memory] []") >= torchs.pop("[memory] []")
+    if said["program"] in WITH_SHARED_MEMORY:
+        assert ours.pop("[memory] []") < torchs.pop("[memory] []")
     assert ours == torchs
 
 
@@ -109,11 +115,14 @@ def test_products_add_up_to_what_the_flop_counter_counts(said):
     """Ours also counts the products that torch leaves out: those of attention, and of the derivative of a convolution."""
     if "flop_counter" not in said:
         pytest.skip("torch's counter fails on this program")
-    assert said["ours"]["products"] == said["flop_counter"]
+    products, attention = said["ours"]["products"], said["ours"]["flops"].get(ATTENTION_OF_CPU, 0)
+    assert said["flop_counter"] in (products, products - attention)
 
 
 def test_the_peak_of_memory_is_the_same(said):
-    if said["program"] not in WITH_MEMORY_OF_OTHER_THREADS:
+    if said["program"] in WITH_SHARED_MEMORY:
+        assert 0 < said["ours"]["peak_memory"] < said["torch"]["peak_memory"]
+    elif said["program"] not in WITH_MEMORY_OF_OTHER_THREADS:
         assert said["ours"]["peak_memory"] == said["torch"]["peak_memory"] > 0
 
 

@@ -95,3 +95,25 @@ def test_backward_nodes_name_the_sequence_number_of_their_forward_op(traces):
         return sorted(json.dumps(sorted(group)) for group in by_number.values())
 
     assert numbers(ours) == numbers(theirs)
+
+
+def test_numbers_among_the_arguments_of_an_autograd_function_are_left_out(torch):
+    """torch reports them to its own profiler only, so that the tensors move up."""
+
+    class Scaled(torch.autograd.Function):
+        @staticmethod
+        def forward(context, factor, values):
+            return values * factor
+
+        @staticmethod
+        def backward(context, gradient):
+            return None, gradient
+
+    from mindtorch_v2.profiler import profile
+
+    shapes = []
+    for make in (torch.profiler.profile, profile):
+        with make(record_shapes=True) as prof:
+            Scaled.apply(0.5, torch.ones(3, requires_grad=True))
+        shapes.append(next(event.input_shapes for event in prof.events() if event.name == "Scaled"))
+    assert shapes == [[[], [3]], [[3]]]
