@@ -37,7 +37,7 @@ class MINDTORCH_EXPORT FunctionEvent {
 
   // Index into Recording::events; kNoEvent for a memory report outside of any event ("[memory]").
   EventIndex index() const;
-  std::int64_t id() const;  // unique in the process, see Recording::first_id
+  std::int64_t id() const;              // unique in the process, see Recording::first_id
   std::string_view name() const;        // "ProfilerStep*"
   std::string_view trace_name() const;  // "ProfilerStep#3"
   std::string_view overload_name() const;

@@ -95,7 +95,8 @@ class Averaging {
     sums.self_device_memory_usage += self.device;
   }
 
-  // Whether a row is made for one of the ops from counted[first] on that come before `end`. A call that was merged into its caller has none.
+  // Whether a row is made for one of the ops from counted[first] on that come before `end`. A call that was merged into its caller has
+  // none.
   bool has_averaged(const std::vector<OpFlops::Counted>& counted, std::size_t first, EventIndex end) const {
     for (std::size_t i = first; i < counted.size() && counted[i].event < end; ++i)
       if (tree_.is_averaged(counted[i].event)) return true;

@@ -19,8 +19,9 @@ from torch.utils.flop_counter import FlopCounterMode
 WARM_UP_RUNS = 2
 # The ops that torch.profiler counts and torch.utils.flop_counter does not: they are counted once for each element.
 PER_ELEMENT = {"aten::add", "aten::mul"}
-# Programs that fail under torch.utils.flop_counter, or whose products it does not see.
-NOT_FOR_THE_FLOP_COUNTER = {"nested_tensors", "recomputed_layers", "sparse_products"}
+# Programs that fail under torch.utils.flop_counter, or whose products it does not see, or counts otherwise: it takes the derivative of a
+# convolution with groups for that of one without, and counts derivatives of strided convolutions by other positions.
+NOT_FOR_THE_FLOP_COUNTER = {"nested_tensors", "recomputed_layers", "sparse_products", "timm_ema", "transformers_vit"}
 OPTIONS = {"record_shapes": True, "profile_memory": True, "with_flops": True}
 
 

@@ -95,12 +95,11 @@ def timm_vit():
 
 
 def timm_ema():
+    import timm
     from timm.data import Mixup
     from timm.loss import SoftTargetCrossEntropy
     from timm.optim import create_optimizer_v2
     from timm.utils import ModelEmaV3
-
-    import timm
 
     model = timm.create_model("mobilenetv3_small_050", num_classes=8)
     average, optimizer = ModelEmaV3(model, decay=0.9), create_optimizer_v2(model, opt="adamw", lr=1e-3)

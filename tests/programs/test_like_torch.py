@@ -74,7 +74,8 @@ def run_pair(program, folder):
     for each in folders:
         each.mkdir()
     processes = [start("profile_twice.py", program, folder=each, RANK=each.name, **group) for each in folders]
-    return [answer(process, each) for process, each in zip(processes, folders, strict=True)][0]
+    first, _ = (answer(process, each) for process, each in zip(processes, folders, strict=True))
+    return first
 
 
 @pytest.fixture(scope="module", params=[*PROGRAMS, *PAIRS])
@@ -114,7 +115,7 @@ def test_every_op_that_torch_counts_has_the_same_flops(said):
 def test_products_add_up_to_what_the_flop_counter_counts(said):
     """Ours also counts the products that torch leaves out: those of attention, and of the derivative of a convolution."""
     if "flop_counter" not in said:
-        pytest.skip("torch's counter fails on this program")
+        pytest.skip("torch's counter fails on this program, or is wrong about it")
     products, attention = said["ours"]["products"], said["ours"]["flops"].get(ATTENTION_OF_CPU, 0)
     assert said["flop_counter"] in (products, products - attention)
 

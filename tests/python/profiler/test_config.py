@@ -34,7 +34,9 @@ def test_hardware_counters_are_warned_about(option):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("option", ["verbose", "adjust_profiler_step", "enable_cuda_sync_events", "capture_overload_names", "expose_kineto_event_metadata"])
+@pytest.mark.parametrize(
+    "option", ["verbose", "adjust_profiler_step", "enable_cuda_sync_events", "capture_overload_names", "expose_kineto_event_metadata"]
+)
 def test_options_that_are_always_on_are_accepted(option):
     profile(experimental_config=_ExperimentalConfig(**{option: True}))
 
