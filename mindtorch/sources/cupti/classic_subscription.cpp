@@ -16,10 +16,10 @@ ClassicSubscription::ClassicSubscription(const Library& library, std::string oth
 
 ClassicSubscription::~ClassicSubscription() { unsubscribe(); }
 
-Status ClassicSubscription::open(const SourceCallbacks& callbacks, bool whole_graphs) {
+Status ClassicSubscription::open(const SourceCallbacks& callbacks, bool /*whole_graphs*/) {
   const Functions& cupti = library_.functions();
   // The activity API works without a subscription; only graph nodes are learned through it.
-  if (!whole_graphs) subscribe(callbacks);
+  subscribe(callbacks);
   // Our buffers are zeroed already: CUPTI need not do it inside a launch.
   if (cupti.cuptiActivitySetAttribute != nullptr) {
     std::uint8_t zeroed = 1;

@@ -354,7 +354,6 @@ enum ThreadIdType : std::uint32_t { kDefaultThreadId = 0, kSystemThreadId = 1 };
 inline constexpr std::uint32_t kFlushForced = 1;
 inline constexpr std::uint32_t kFirstVersionThatTakesNoBuffer = 27;  // before, a refused buffer crashes
 inline constexpr std::uint32_t kFirstVersionWithEventTimes = 26;
-inline constexpr std::uint32_t kFirstVersionWithEventsAlone = 27;  // before, CUDA_EVENT gives records only beside SYNCHRONIZATION
 
 // Every function that we call, by its exported name. Optional ones may be null.
 #define MINDTORCH_CUPTI_FUNCTIONS(REQUIRED, OPTIONAL)                                                                           \

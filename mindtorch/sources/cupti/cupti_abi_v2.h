@@ -11,7 +11,7 @@ namespace mindtorch::sources::cupti {
 
 // Earlier versions have these functions as a beta, or not at all.
 inline constexpr std::uint32_t kFirstVersionWithUserDefinedRecords = 130300;
-// Before, the records of single functions cannot be switched off when records are user-defined.
+// Before, the records of single functions cannot be switched off when records are user-defined, and ActivityConfig has no options.
 inline constexpr std::uint32_t kFirstVersionWithApiOptions = 130400;
 
 // CUpti_SubscriberParams with what 13.2 appended.
@@ -42,26 +42,11 @@ struct FieldSelection {
 };
 static_assert(sizeof(FieldSelection) == 24);
 
-// CUpti_ActivityApiCbidOptions and CUpti_ActivityApiOptions: which calls of the runtime or of the driver are recorded.
-struct ApiCallOptions {
-  std::size_t struct_size;
-  std::uint32_t* callback_ids;
-  std::size_t num_callback_ids;
-  std::uint8_t enable;  // 1: only these, 0: all but these
-};
-static_assert(offsetof(ApiCallOptions, enable) == 24 && sizeof(ApiCallOptions) == 32);
-
-struct ApiOptions {
-  std::size_t struct_size;
-  ApiCallOptions* call_options;
-};
-static_assert(sizeof(ApiOptions) == 16);
-
 // CUpti_ActivityConfig; 13.3 has it without the options.
 struct ActivityConfig {
   std::size_t struct_size;
   FieldSelection field_selection;
-  void* kind_options;  // of kinds of calls: ApiOptions
+  void* kind_options;  // not used
 };
 static_assert(offsetof(ActivityConfig, field_selection) == 8 && offsetof(ActivityConfig, kind_options) == 32 &&
               sizeof(ActivityConfig) == 40);

@@ -18,7 +18,8 @@ void Subscription::enable_events(const record::SourceOptions& options) {
   extra_parts_.event_times = tell_event_times(true);
   if (!enable_extra_kind(kCudaEvent, "CUDA_EVENT", "CUDA events")) return;
   if (!extra_parts_.event_times) add_limit("CUDA events have the time of their call, because this CUPTI does not tell that of the device");
-  if (library_.version() >= kFirstVersionWithEventsAlone || options.synchronizations) return;
+  if (options.synchronizations) return;
+  // CUPTI tells of events only beside waits, whatever its documentation says of CUDA 12.9 and later.
   extra_parts_.waits = false;
   enable_extra_kind(kSynchronization, "SYNCHRONIZATION", "CUDA events");
 }

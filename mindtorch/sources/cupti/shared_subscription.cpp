@@ -30,7 +30,7 @@ Status SharedSubscription::open(const SourceCallbacks& callbacks, bool whole_gra
   std::size_t size = sizeof(zeroed);
   cupti_.cuptiActivitySetAttribute_v2(subscriber_, kZeroedOutActivityBuffer, &size, &zeroed);
   if (is_shared_) choose_graph_level(whole_graphs);
-  if (!whole_graphs) watch_graph_nodes(subscriber_);
+  watch_graph_nodes(subscriber_);
   return library_.check(cupti_.cuptiActivityRegisterCallbacks_v2(subscriber_, callbacks.shared_requested, callbacks.shared_completed),
                         "cuptiActivityRegisterCallbacks_v2");
 }
@@ -79,22 +79,16 @@ void SharedSubscription::choose_graph_level(bool whole_graphs) {
 Result SharedSubscription::enable(std::uint32_t kind) {
   std::vector<std::int32_t> fields = selected_fields(kind);
   if (fields.empty()) return kNotSupported;
-  std::vector<std::uint32_t> unwanted;
-  if (kind == kRuntime) unwanted.assign(noisy_runtime_calls().begin(), noisy_runtime_calls().end());
-  if (kind == kDriver) unwanted = library_.unneeded_driver_calls();
-  ApiCallOptions calls{
-      .struct_size = sizeof(ApiCallOptions), .callback_ids = unwanted.data(), .num_callback_ids = unwanted.size(), .enable = 0};
-  ApiOptions options{.struct_size = sizeof(ApiOptions), .call_options = &calls};
   const bool has_options = library_.version() >= kFirstVersionWithApiOptions;
   ActivityConfig config{.struct_size = has_options ? sizeof(ActivityConfig) : offsetof(ActivityConfig, kind_options),
                         .field_selection = {.struct_size = sizeof(FieldSelection), .num_fields = fields.size(), .field_ids = fields.data()},
-                        .kind_options = has_options && !unwanted.empty() ? &options : nullptr};
+                        .kind_options = nullptr};
   return cupti_.cuptiActivityEnable_v2(subscriber_, kind, &config);
 }
 
-// CUPTI 13.3 need not obey: the decoder leaves such calls out all the same.
+// One by one: CUPTI 13.4 also takes a list when a kind is enabled, but records no call of the driver at all if the list has a number
+// without a name. CUPTI 13.3 need not obey: the decoder leaves such calls out all the same.
 void SharedSubscription::switch_calls_off() {
-  if (library_.version() >= kFirstVersionWithApiOptions) return;
   for (const std::uint32_t call : noisy_runtime_calls()) cupti_.cuptiActivityEnableRuntimeApi_v2(subscriber_, call, 0);
   for (const std::uint32_t call : library_.unneeded_driver_calls()) cupti_.cuptiActivityEnableDriverApi_v2(subscriber_, call, 0);
 }

@@ -43,7 +43,7 @@ class Subscription {
   Subscription(const Subscription&) = delete;
   Subscription& operator=(const Subscription&) = delete;
 
-  // Registers everything but the kinds. With `whole_graphs` the nodes of graphs are of no interest.
+  // Registers everything but the kinds.
   virtual Status open(const SourceCallbacks& callbacks, bool whole_graphs) = 0;
   virtual Result enable(std::uint32_t kind) = 0;
   virtual Result disable(std::uint32_t kind) = 0;

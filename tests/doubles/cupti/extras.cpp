@@ -27,8 +27,8 @@ std::uint32_t cupti_double_record_event(std::uint32_t stream, std::uint32_t even
   library().device.settle();
   const std::uint32_t correlation = library().next_correlation();
   const std::int64_t start = cupti_double::monotonic_now();
-  const bool needs_waits = library().version() < abi::kFirstVersionWithEventsAlone;
-  if (!needs_waits || library().wanted_by(abi::kSynchronization) != 0) {
+  // CUPTI tells of events only beside waits.
+  if (library().wanted_by(abi::kSynchronization) != 0) {
     abi::CudaEventRecord record{.kind = abi::kCudaEvent, .correlation_id = correlation, .context_id = 1, .stream_id = stream};
     record.event_id = event;
     if (library().event_times) record.device_timestamp = library().clock.from_monotonic(library().device.end_of_stream(0, stream));

@@ -51,13 +51,8 @@ abi::Result Library::enable_shared(Tool& tool, std::uint32_t kind, const abi::Ac
   if (config == nullptr) return abi::kInvalidParameter;
   const abi::FieldSelection& selection = config->field_selection;
   if (!tool.layouts.select(kind, {selection.field_ids, selection.num_fields})) return abi::kInvalidParameter;
-  const bool has_options = version() >= abi::kFirstVersionWithApiOptions && config->struct_size >= sizeof(abi::ActivityConfig);
-  if (has_options && config->kind_options != nullptr) {
-    const abi::ApiCallOptions& unwanted = *static_cast<const abi::ApiOptions*>(config->kind_options)->call_options;
-    if (unwanted.enable != 0) report_violation("the double knows no lists of calls that are allowed");
-    for (std::size_t i = 0; i < unwanted.num_callback_ids; ++i)
-      enable_function(tool, kind == abi::kRuntime ? abi::kRuntimeApi : abi::kDriverApi, unwanted.callback_ids[i], false);
-  }
+  if (version() >= abi::kFirstVersionWithApiOptions && config->struct_size >= sizeof(abi::ActivityConfig) && config->kind_options != nullptr)
+    report_violation("the double knows no options of kinds");
   return enable(tool, kind, true);
 }
 
