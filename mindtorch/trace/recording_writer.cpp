@@ -124,13 +124,15 @@ void RecordingWriter::add_steps(std::span<const StepMark> steps, TimeUnit unit) 
 void RecordingWriter::add_counter(const CounterTrack& counter, TimeUnit unit) {
   require_clock(unit);
   if (const std::string broken = check_counters({counter}); !broken.empty()) throw_error<InvalidArgument>(kWhere, "{}", broken);
-  for (std::size_t first = 0, count; first < counter.size(); first += count) {
-    count = std::min(counter.size() - first, kSamplesInChunk);
+  std::size_t first = 0;
+  do {  // a track without samples is written too
+    const std::size_t count = std::min(counter.size() - first, kSamplesInChunk);
     write(kCountersChunk, [&] {
       encode_unit(unit, bytes_);
       encode_counter(counter, first, count, bytes_);
     });
-  }
+    first += count;
+  } while (first < counter.size());
 }
 
 void RecordingWriter::add_patches(std::span<const PatchedEnd> patches) {

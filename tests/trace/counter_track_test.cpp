@@ -75,7 +75,7 @@ TEST(CounterTrack, AFileHoldsEverySampleExactly) {
     many.times_ns.push_back(std::int64_t{i} * 1000 - 5);
     many.values.push_back(i / 7.0);
   }
-  const Recording recording = with({power(), many, {"no unit", "", {}, {1}, {1e300}}});
+  const Recording recording = with({power(), many, {"no unit", "", {}, {1}, {1e300}}, {"no sample", "W", {}, {}, {}}});
   EXPECT_EQ(saved_and_read(recording).counters, recording.counters);
 }
 

@@ -192,12 +192,22 @@ TEST(ChromeReader, TimesCanBeReadWithoutStacksAndTheInputsOfOps) {
 TEST(ChromeReader, ABareListAndAnyOrderOfFieldsAreRead) {
   const ChromeReadResult result =
       read_text(R"([{"args":{"Sequence number":4},"dur":5,"ts":10,"tid":2,"pid":1,"name":"aten::mul","cat":"cpu_op","ph":"X"},
-      {"name": "cpu", "ph": "X", "ts": 1, "dur": 2, "tid": 2, "pid": "CPU functions", "args": {}}, 7, {}, {"ph":"C","name":"x"}, {"ph":"X","name":"no time"}])");
+      {"name": "cpu", "ph": "X", "ts": 1, "dur": 2, "tid": 2, "pid": "CPU functions", "args": {}}, 7, {}, {"ph":"P","name":"x"}, {"ph":"X","name":"no time"}])");
   EXPECT_FALSE(result.damage);
   EXPECT_EQ(result.elements, 6U);
   ASSERT_EQ(result.recording.events.size(), 2U);
   EXPECT_EQ(trace::sequence_of(result.recording.events.link[0]), 4);
-  EXPECT_EQ(result.skipped, (std::map<std::string, std::uint64_t>{{"no phase", 1}, {"no time", 1}, {"not an object", 1}, {"phase C", 1}}));
+  EXPECT_EQ(result.skipped, (std::map<std::string, std::uint64_t>{{"no phase", 1}, {"no time", 1}, {"not an object", 1}, {"phase P", 1}}));
+}
+
+TEST(ChromeReader, CountersAreReadByNameUnitAndProcess) {
+  const trace::Recording recording = read_text(R"([{"ph":"X","cat":"cpu_op","name":"op","pid":437,"tid":437,"ts":1,"dur":9,"args":{}},
+      {"ph":"C","name":"power","pid":1,"tid":0,"ts":5,"args":{"W":300.5}}, {"ph":"C","name":"power","pid":1,"tid":0,"ts":3,"args":{"W":290}},
+      {"ph":"C","name":"load","pid":437,"tid":0,"ts":2,"args":{"value":1,"what":"text"}}, {"ph":"C","name":"nothing","pid":1,"ts":2}])")
+                                         .recording;
+  EXPECT_EQ(recording.counters, (std::vector<trace::CounterTrack>{{"power", "W", {trace::DeviceType::kCuda, 1}, {2000, 4000}, {290, 300.5}},
+                                                                  {"load", "", {}, {1000}, {1}}}));
+  EXPECT_EQ(trace::check_invariants(recording), "");
 }
 
 TEST(ChromeReader, ArgumentsNobodyKnowsBecomeAttributes) {
