@@ -118,6 +118,7 @@ std::uint32_t connected_libraries() noexcept { return libraries; }
 
 }  // namespace mindtorch::nvtx
 
+// NOLINTNEXTLINE(readability-identifier-naming): the vendor's name
 int InitializeInjectionNvtx2(const void* (*get_export_table)(std::uint32_t table)) {
   using namespace mindtorch::nvtx;
   if (get_export_table == nullptr) return 0;

@@ -20,4 +20,5 @@ MINDTORCH_EXPORT std::uint32_t connected_libraries() noexcept;
 }  // namespace mindtorch::nvtx
 
 // NVTX calls it. Returns 1 if the library was connected.
+// NOLINTNEXTLINE(readability-identifier-naming): the vendor's name
 extern "C" MINDTORCH_EXPORT int InitializeInjectionNvtx2(const void* (*get_export_table)(std::uint32_t table));

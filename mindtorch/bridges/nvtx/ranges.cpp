@@ -100,7 +100,7 @@ RangeId start_range(const Described& range) noexcept {
       ranges.scopes.emplace(id, std::move(scope));
     }
   } catch (const std::bad_alloc&) {
-    // The range ends where it began.
+    return id;  // the range is not recorded
   }
   return id;
 }
