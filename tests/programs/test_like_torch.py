@@ -46,6 +46,8 @@ ATTENTION_OF_CPU = "aten::_scaled_dot_product_flash_attention_for_cpu"
 WITH_MEMORY_OF_OTHER_THREADS = "fsdp_step", "collectives_without_waiting"
 # Batches arrive in memory that other processes have made. Only torch sees it.
 WITH_SHARED_MEMORY = ("workers_of_a_data_loader",)
+# Four allocations of some bytes, of which only torch hears.
+WITH_MEMORY_THAT_BYPASSES_THE_ALLOCATOR = ("lightning_validation",)
 
 
 def start(script, *arguments, folder, **variables):
@@ -98,7 +100,7 @@ def test_names_shapes_and_counts_of_events_are_the_same(said):
     assert sum(torchs.values()) > 10
     if said["program"] in WITH_MEMORY_OF_OTHER_THREADS:
         assert ours.pop("[memory] []") >= torchs.pop("[memory] []")
-    if said["program"] in WITH_SHARED_MEMORY:
+    if said["program"] in WITH_SHARED_MEMORY + WITH_MEMORY_THAT_BYPASSES_THE_ALLOCATOR:
         assert ours.pop("[memory] []") < torchs.pop("[memory] []")
     assert ours == torchs
 
