@@ -16,7 +16,7 @@ def copy_of(event):
         **{name: getattr(event, name, None) for name in _SAME},
         start_us=event.time_range.start,
         end_us=event.time_range.end,
-        metadata_json=metadata_json(event.id, event.attributes),
+        metadata_json=metadata_json(event.id, event._index_in_trace, event.attributes),
         extra_meta={key: value if isinstance(value, str) else json.dumps(value) for key, value in event.attributes.items()},
     )
     made.kernels = list(event.kernels)

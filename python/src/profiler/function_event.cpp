@@ -195,6 +195,7 @@ void def_side_data(Class& type) {
       .def_prop_ro("attributes", &attributes)
       .def_prop_ro("event_metadata",
                    [](const EventHandle& h) { return imported("mindtorch_v2.autograd._event_metadata", "build_metadata")(attributes(h)); })
+      .def_prop_ro("_index_in_trace", &index_in_trace)
       .def_prop_ro("metadata_json", [](const EventHandle& h) {
         warn_deprecated("`metadata_json` is deprecated. Use `event_metadata` instead.");
         return imported("mindtorch_v2.autograd._event_metadata", "metadata_json")(h.event.id(), index_in_trace(h), attributes(h));
