@@ -29,7 +29,7 @@ class _KinetoEvent:
         return {key: str(value) for key, value in self._event.attributes.items()}
 
     def metadata_json(self):
-        return metadata_json(self._event.id, self._event.attributes)
+        return metadata_json(self._event.id, self._event._index_in_trace, self._event.attributes)
 
     def is_hidden_event(self):
         return False

@@ -1,6 +1,7 @@
 """Ids of events: they go on counting over the profiles of a process, and files have the same ones."""
 
 import json
+import subprocess
 
 import pytest
 from mindtorch_v2.profiler import ExecutionTraceObserver, profile, record_function, schedule
@@ -38,8 +39,6 @@ def test_a_trace_has_the_ids_of_its_events_and_counts_them_from_zero(tmp_path):
 
 
 def test_a_recording_that_is_read_again_has_the_same_ids(tmp_path, program):
-    import subprocess
-
     prof = scopes()
     prof.export_trace(tmp_path / "scopes.mtrec")
     subprocess.run([program("mtprof"), "export", tmp_path / "scopes.mtrec", "-o", tmp_path / "again.json"], check=True)
@@ -69,6 +68,8 @@ def test_an_execution_trace_has_the_ids_of_the_chrome_trace(tmp_path):
 @pytest.mark.filterwarnings("ignore:`metadata_json` is deprecated")
 def test_the_metadata_of_an_event_has_its_id_and_its_place():
     prof = scopes()
-    values = [json.loads("{" + event.metadata_json + "}") for event in prof.events()]
-    assert [value["External id"] for value in values] == ids(prof)
-    assert [value["Ev Idx"] for value in values] == [0, 1, 2]
+    raw = [event.metadata_json() for event in prof.profiler.kineto_results.events()]
+    for texts in ([event.metadata_json for event in prof.events()], raw):
+        values = [json.loads("{" + text + "}") for text in texts]
+        assert [value["External id"] for value in values] == ids(prof)
+        assert [value["Ev Idx"] for value in values] == [0, 1, 2]
