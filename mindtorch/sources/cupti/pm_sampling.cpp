@@ -65,10 +65,10 @@ Status DeviceSampling::configure() {
   MINDTORCH_PM_CALL(cuptiProfilerHostConfigAddMetrics, add, num_metrics);
   GetConfigImageSizeParams size{.host_object = host_};
   MINDTORCH_PM_CALL(cuptiProfilerHostGetConfigImageSize, size, config_image_size);
-  std::vector<std::uint8_t> config(size.config_image_size);
-  GetConfigImageParams image{.host_object = host_, .config_image_size = config.size(), .config_image = config.data()};
+  config_.resize(size.config_image_size);
+  GetConfigImageParams image{.host_object = host_, .config_image_size = config_.size(), .config_image = config_.data()};
   MINDTORCH_PM_CALL(cuptiProfilerHostGetConfigImage, image, config_image);
-  GetNumOfPassesParams passes{.config_image_size = config.size(), .config_image = config.data()};
+  GetNumOfPassesParams passes{.config_image_size = config_.size(), .config_image = config_.data()};
   MINDTORCH_PM_CALL(cuptiProfilerHostGetNumOfPasses, passes, num_of_passes);
   if (passes.num_of_passes != 1)
     return Status::unavailable(
@@ -76,12 +76,12 @@ Status DeviceSampling::configure() {
   SamplingEnableParams enable{.device_index = device_};
   MINDTORCH_PM_CALL(cuptiPmSamplingEnable, enable, sampling_object);
   sampling_ = enable.sampling_object;
-  return set_trigger(config);
+  return set_trigger();
 }
 
 // Some GPUs (Turing, A100) cannot count nanoseconds, but cycles of a clock that takes about as long.
-Status DeviceSampling::set_trigger(std::vector<std::uint8_t>& config) {
-  SetConfigParams set{.sampling_object = sampling_, .config_size = config.size(), .config = config.data()};
+Status DeviceSampling::set_trigger() {
+  SetConfigParams set{.sampling_object = sampling_, .config_size = config_.size(), .config = config_.data()};
   set.hardware_buffer_size = kHardwareBuffer;
   set.sampling_interval = static_cast<std::uint64_t>(interval_.count());
   set.trigger_mode = kGpuTimeInterval;

@@ -39,7 +39,7 @@ class DeviceSampling {
   bool collect_for(std::chrono::milliseconds patience, RecordStore& store, std::uint64_t now);
   Status open_host();
   Status configure();
-  Status set_trigger(std::vector<std::uint8_t>& config);
+  Status set_trigger();
   Status make_image();
   Status decode(RecordStore& store, std::uint64_t now, bool* has_more);
   Status store_sample(RecordStore& store, std::size_t sample, std::uint64_t now);
@@ -53,6 +53,7 @@ class DeviceSampling {
   const std::chrono::nanoseconds interval_;
   std::vector<const char*> names_;  // of metrics_
   std::vector<std::uint8_t> availability_;
+  std::vector<std::uint8_t> config_;  // kept: CUPTI reads it when it decodes
   HostObject* host_ = nullptr;
   SamplingObject* sampling_ = nullptr;
   std::vector<std::uint8_t> image_;

@@ -40,6 +40,7 @@ struct Sampler {
   bool has_host = false, is_enabled = false, is_running = false;
   std::size_t metrics = 0, passes = 1;
   std::uint32_t trigger = kGpuTimeInterval;
+  const std::uint8_t* config = nullptr;  // of the client
   std::uint64_t interval = 0;
   std::uint64_t next_sample = 0;  // when the hardware takes it, on the double's clock
   std::uint64_t stopped_at = 0;   // 0: it goes on
@@ -151,6 +152,7 @@ PM_FUNCTION(cuptiPmSamplingSetConfig, (SetConfigParams * params)) {
   if (params->config_size != kConfigBytes || params->config[0] != 2 || params->sampling_interval == 0) return kInvalidParameter;
   std::lock_guard lock(sampler().mutex);
   sampler().trigger = params->trigger_mode;
+  sampler().config = params->config;
   sampler().interval = params->sampling_interval;
   return kSuccess;
 }
@@ -188,6 +190,9 @@ PM_FUNCTION(cuptiPmSamplingStop, (SamplingObjectParams * params)) {
 PM_FUNCTION(cuptiPmSamplingDecodeData, (DecodeDataParams * params)) {
   CHECK_PARAMS(overflow);
   std::lock_guard lock(sampler().mutex);
+  // The vendor's library reads the client's image here, so it must still be there.
+  if (std::any_of(sampler().config, sampler().config + kConfigBytes, [](std::uint8_t byte) { return byte != 2; }))
+    report_violation("the image of the configuration was changed or freed while PM sampling ran");
   std::uint8_t* const image = params->counter_data_image;
   const std::size_t room = capacity(params->counter_data_image_size);
   const std::uint64_t now = sampler().stopped_at != 0 ? sampler().stopped_at : library().clock.now();
