@@ -56,7 +56,7 @@ TEST(RecordingReader, InTheFirstFormatTheNumberOfAStepIsInItsName) {
   for (const char* name : {"ProfilerStep#7", "epoch"}) builder.add_event({.name = name, .kind = EventKind::kStep, .track = thread});
   Chunks chunks = saved(builder.finish());
   for (auto& [type, payload] : chunks)
-    if (type == kSummaryChunk) payload.pop_back();  // the number of devices
+    if (type == kSummaryChunk) payload.resize(payload.size() - 2);  // the number of devices, and the first id
   const LoadResult old = RecordingReader(file_of(chunks, 0), "test").read();
   EXPECT_FALSE(old.damage.has_value()) << *old.damage;
   EXPECT_EQ(step_of(old.recording.events.link[0]), 7);
