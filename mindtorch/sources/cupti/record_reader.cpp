@@ -97,11 +97,10 @@ constexpr std::array kGraphTraceFields = {FIELD(kFieldOfKind, GraphTraceRecord, 
                                           FIELD(kGraphTraceGraphId, GraphTraceRecord, graph_id),
                                           FIELD(kGraphTraceContextId, GraphTraceRecord, context_id),
                                           FIELD(kGraphTraceStreamId, GraphTraceRecord, stream_id)};
-constexpr std::array kEnvironmentFields = {FIELD(kFieldOfKind, EnvironmentRecord, kind),
-                                           FIELD(kEnvironmentDeviceId, EnvironmentRecord, device_id),
-                                           FIELD(kEnvironmentTimestamp, EnvironmentRecord, timestamp),
-                                           FIELD(kEnvironmentEnvironmentKind, EnvironmentRecord, environment_kind),
-                                           FIELD(kEnvironmentEnvironmentKindData, EnvironmentRecord, data)};
+constexpr std::array kEnvironmentFields = {
+    FIELD(kFieldOfKind, EnvironmentRecord, kind), FIELD(kEnvironmentDeviceId, EnvironmentRecord, device_id),
+    FIELD(kEnvironmentTimestamp, EnvironmentRecord, timestamp), FIELD(kEnvironmentEnvironmentKind, EnvironmentRecord, environment_kind),
+    FIELD(kEnvironmentEnvironmentKindData, EnvironmentRecord, data)};
 constexpr std::array kCudaEventFields = {FIELD(kFieldOfKind, CudaEventRecord, kind),
                                          CORRELATION(kCudaEventCorrelationId, CudaEventRecord),
                                          FIELD(kCudaEventContextId, CudaEventRecord, context_id),
@@ -117,14 +116,14 @@ struct KindFields {
   std::span<const Field> fields;
 };
 constexpr std::array<KindFields, 11> kKindFields = {{{kConcurrentKernel, kKernelFields},
-                                                    {kMemcpy, kMemcpyFields},
-                                                    {kMemcpyPeer, kPeerCopyFields},
-                                                    {kMemset, kMemsetFields},
-                                                    {kRuntime, kApiFields},
-                                                    {kDriver, kApiFields},
-                                                    {kOverhead, kOverheadFields},
-                                                    {kSynchronization, kSynchronizationFields},
-                                                    {kGraphTrace, kGraphTraceFields},
+                                                     {kMemcpy, kMemcpyFields},
+                                                     {kMemcpyPeer, kPeerCopyFields},
+                                                     {kMemset, kMemsetFields},
+                                                     {kRuntime, kApiFields},
+                                                     {kDriver, kApiFields},
+                                                     {kOverhead, kOverheadFields},
+                                                     {kSynchronization, kSynchronizationFields},
+                                                     {kGraphTrace, kGraphTraceFields},
                                                      {kEnvironment, kEnvironmentFields},
                                                      {kCudaEvent, kCudaEventFields}}};
 

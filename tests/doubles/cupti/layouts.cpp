@@ -113,10 +113,8 @@ const std::vector<Field> kGraphReplay = {
     FIELD(6, GraphTraceRecord, context_id), FIELD(7, GraphTraceRecord, stream_id),
 };
 const std::vector<Field> kMeasurement = {
-    FIELD(0, EnvironmentRecord, kind),
-    FIELD(1, EnvironmentRecord, device_id),
-    FIELD(2, EnvironmentRecord, timestamp),
-    FIELD(3, EnvironmentRecord, environment_kind),
+    FIELD(0, EnvironmentRecord, kind),      FIELD(1, EnvironmentRecord, device_id),
+    FIELD(2, EnvironmentRecord, timestamp), FIELD(3, EnvironmentRecord, environment_kind),
     FIELD(4, EnvironmentRecord, data),
 };
 const std::vector<Field> kRecordedEvent = {

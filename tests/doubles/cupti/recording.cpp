@@ -51,7 +51,8 @@ abi::Result Library::enable_shared(Tool& tool, std::uint32_t kind, const abi::Ac
   if (config == nullptr) return abi::kInvalidParameter;
   const abi::FieldSelection& selection = config->field_selection;
   if (!tool.layouts.select(kind, {selection.field_ids, selection.num_fields})) return abi::kInvalidParameter;
-  if (version() >= abi::kFirstVersionWithApiOptions && config->struct_size >= sizeof(abi::ActivityConfig) && config->kind_options != nullptr)
+  if (version() >= abi::kFirstVersionWithApiOptions && config->struct_size >= sizeof(abi::ActivityConfig) &&
+      config->kind_options != nullptr)
     report_violation("the double knows no options of kinds");
   return enable(tool, kind, true);
 }

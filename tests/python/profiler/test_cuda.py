@@ -1,5 +1,7 @@
-"""Runs on_cuda_double.py in a process with the doubles of CUPTI and of the CUDA driver, once for each interface of CUPTI, and reports each of its
-tests here."""
+"""Runs on_cuda_double.py in processes with the doubles of CUPTI and of the CUDA driver, one for each interface of CUPTI.
+
+Each of its tests is reported here.
+"""
 
 import re
 from pathlib import Path
