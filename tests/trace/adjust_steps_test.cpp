@@ -12,7 +12,7 @@
 namespace mindtorch::trace {
 namespace {
 
-class AdjustSteps : public testing::Test {
+class AdjustStepsTest : public testing::Test {
  protected:
   RecordingBuilder::DraftId add(EventKind kind, const char* name, std::int64_t start, std::int64_t end) {
     return builder_.add_event({.name = name, .kind = kind, .track = thread_, .start_ns = start, .duration_ns = end - start});
@@ -36,7 +36,7 @@ class AdjustSteps : public testing::Test {
   Recording recording_;
 };
 
-TEST_F(AdjustSteps, MovesTheStartIntoTheCallThatTheStepEndsIn) {
+TEST_F(AdjustStepsTest, MovesTheStartIntoTheCallThatTheStepEndsIn) {
   add(EventKind::kPythonFunction, "main", 0, 300);
   builder_.add_attribute(add(EventKind::kStep, "ProfilerStep#0", 5, 90), "key", std::string_view("zero"));
   add(EventKind::kPythonFunction, "body", 10, 100);
@@ -52,7 +52,7 @@ TEST_F(AdjustSteps, MovesTheStartIntoTheCallThatTheStepEndsIn) {
   EXPECT_EQ(recording_.names[static_cast<std::size_t>(recording_.attributes.find(5)[0].bits)], "one");
 }
 
-TEST_F(AdjustSteps, LeavesStepsThatContainTheirCallsAndOpsAlone) {
+TEST_F(AdjustStepsTest, LeavesStepsThatContainTheirCallsAndOpsAlone) {
   add(EventKind::kStep, "ProfilerStep#0", 0, 100);
   add(EventKind::kPythonFunction, "body", 10, 90);
   add(EventKind::kOp, "op", 95, 120);
