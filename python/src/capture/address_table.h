@@ -1,4 +1,5 @@
-// What is known about objects, by their addresses. For lookups at every call and frame: a few nanoseconds, and no allocation.
+// AddressTable: values of objects, found by the addresses of the objects. A lookup takes a few nanoseconds and allocates nothing, because
+// it happens at every call and frame.
 #pragma once
 
 #include <cstddef>

@@ -56,7 +56,7 @@ class Layouts {
  public:
   // False if a field is not known, or if the first one is not the kind.
   bool select(std::uint32_t kind, std::span<const std::int32_t> ids);
-  // For the next buffer. With a seed, fields have places that nobody can guess, which change with every `change_every`-th buffer.
+  // For the next buffer. With a seed, fields have random places, which change with every `change_every`-th buffer.
   std::shared_ptr<const BufferLayouts> next(std::uint64_t seed, std::uint32_t change_every, std::uint64_t correlation_base);
   void reset();
 

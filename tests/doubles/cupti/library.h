@@ -46,10 +46,10 @@ class Library : public doubles::LibraryBase {
 
   // The tool that uses the classic interface. Reports a client that uses it beside a subscriber's own.
   Tool& classic(const char* function);
-  // Null, and a violation, if nobody with that handle has subscribed.
+  // Returns null, and reports a violation, if no tool has subscribed with that handle.
   Tool* find(abi::Subscriber subscriber, const char* function);
 
-  // What is recorded, for sets of tools.
+  // These functions take or return sets of tools.
   using Tools = std::uint32_t;  // one bit each
   Tools wanted_by(std::uint32_t kind) const;
   Tools call_wanted_by(std::uint32_t domain, std::uint32_t callback_id) const;

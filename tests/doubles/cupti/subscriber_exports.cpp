@@ -1,17 +1,9 @@
 // The functions of one subscriber that CUPTI 13.3 and later have, with the vendor's names and arguments.
-#include <type_traits>
+#include "tests/doubles/cupti/exports.h"
 
-#include "tests/doubles/cupti/library.h"
-
-using cupti_double::library;
 using cupti_double::Tool;
-namespace abi = mindtorch::sources::cupti;
 
-// Result and arguments must be those that a client expects of the name.
-#define DOUBLE_FUNCTION(name, arguments)                                                                          \
-  extern "C" __attribute__((visibility("default"))) abi::Result name arguments;                                   \
-  static_assert(std::is_same_v<decltype(&name), decltype(abi::SubscriberFunctions::name)>, "not CUPTI's " #name); \
-  extern "C" abi::Result name arguments
+#define SUBSCRIBER_FUNCTION(name, arguments) DOUBLE_FUNCTION_OF(SubscriberFunctions, name, arguments)
 
 // Declares `tool`, the one that has subscribed with this handle.
 #define TOOL_OR_RETURN(subscriber)                                                                  \
@@ -20,31 +12,31 @@ namespace abi = mindtorch::sources::cupti;
   Tool* const tool = library().find(subscriber, __func__);                                          \
   if (tool == nullptr) return abi::kInvalidParameter
 
-DOUBLE_FUNCTION(cuptiActivityRegisterCallbacks_v2,
-                (abi::Subscriber subscriber, abi::SharedBufferRequested requested, abi::SharedBufferCompleted completed)) {
+SUBSCRIBER_FUNCTION(cuptiActivityRegisterCallbacks_v2,
+                    (abi::Subscriber subscriber, abi::SharedBufferRequested requested, abi::SharedBufferCompleted completed)) {
   TOOL_OR_RETURN(subscriber);
   if (requested == nullptr || completed == nullptr) return abi::kInvalidParameter;
   tool->delivery.register_callbacks(requested, completed);
   return abi::kSuccess;
 }
 
-DOUBLE_FUNCTION(cuptiActivityEnable_v2, (abi::Subscriber subscriber, std::uint32_t kind, abi::ActivityConfig* config)) {
+SUBSCRIBER_FUNCTION(cuptiActivityEnable_v2, (abi::Subscriber subscriber, std::uint32_t kind, abi::ActivityConfig* config)) {
   TOOL_OR_RETURN(subscriber);
   return library().enable_shared(*tool, kind, config);
 }
 
-DOUBLE_FUNCTION(cuptiActivityDisable_v2, (abi::Subscriber subscriber, std::uint32_t kind, abi::ActivityConfig*)) {
+SUBSCRIBER_FUNCTION(cuptiActivityDisable_v2, (abi::Subscriber subscriber, std::uint32_t kind, abi::ActivityConfig*)) {
   TOOL_OR_RETURN(subscriber);
   return library().enable(*tool, kind, false);
 }
 
-DOUBLE_FUNCTION(cuptiActivitySetAttribute_v2, (abi::Subscriber subscriber, std::uint32_t attribute, std::size_t* size, void* value)) {
+SUBSCRIBER_FUNCTION(cuptiActivitySetAttribute_v2, (abi::Subscriber subscriber, std::uint32_t attribute, std::size_t* size, void* value)) {
   TOOL_OR_RETURN(subscriber);
   if (size == nullptr || value == nullptr) return abi::kInvalidParameter;
   return library().set_attribute(*tool, attribute, *size, value);
 }
 
-DOUBLE_FUNCTION(cuptiActivityGetAttribute_v2, (abi::Subscriber subscriber, std::uint32_t attribute, std::size_t* size, void* value)) {
+SUBSCRIBER_FUNCTION(cuptiActivityGetAttribute_v2, (abi::Subscriber subscriber, std::uint32_t attribute, std::size_t* size, void* value)) {
   TOOL_OR_RETURN(subscriber);
   if (size == nullptr || value == nullptr || *size < 1) return abi::kInvalidParameter;
   const bool is_on = attribute == abi::kEnableMultiSubscriberGraphTrace ? library().traces_whole_graphs()
@@ -53,26 +45,26 @@ DOUBLE_FUNCTION(cuptiActivityGetAttribute_v2, (abi::Subscriber subscriber, std::
   return abi::kSuccess;
 }
 
-DOUBLE_FUNCTION(cuptiActivityGetNumDroppedRecords_v2, (abi::Subscriber subscriber, void*, std::uint32_t, std::size_t* dropped)) {
+SUBSCRIBER_FUNCTION(cuptiActivityGetNumDroppedRecords_v2, (abi::Subscriber subscriber, void*, std::uint32_t, std::size_t* dropped)) {
   TOOL_OR_RETURN(subscriber);
   *dropped = tool->delivery.take_dropped();
   return abi::kSuccess;
 }
 
 // Before 13.4 these two succeed and change nothing for records that are user-defined.
-DOUBLE_FUNCTION(cuptiActivityEnableRuntimeApi_v2, (abi::Subscriber subscriber, std::uint32_t callback_id, std::uint8_t enable)) {
+SUBSCRIBER_FUNCTION(cuptiActivityEnableRuntimeApi_v2, (abi::Subscriber subscriber, std::uint32_t callback_id, std::uint8_t enable)) {
   TOOL_OR_RETURN(subscriber);
   if (library().version() >= abi::kFirstVersionWithApiOptions) library().enable_function(*tool, abi::kRuntimeApi, callback_id, enable != 0);
   return abi::kSuccess;
 }
 
-DOUBLE_FUNCTION(cuptiActivityEnableDriverApi_v2, (abi::Subscriber subscriber, std::uint32_t callback_id, std::uint8_t enable)) {
+SUBSCRIBER_FUNCTION(cuptiActivityEnableDriverApi_v2, (abi::Subscriber subscriber, std::uint32_t callback_id, std::uint8_t enable)) {
   TOOL_OR_RETURN(subscriber);
   if (library().version() >= abi::kFirstVersionWithApiOptions) library().enable_function(*tool, abi::kDriverApi, callback_id, enable != 0);
   return abi::kSuccess;
 }
 
-DOUBLE_FUNCTION(cuptiGetTimestamp_v2, (abi::Subscriber subscriber, std::uint64_t* ns)) {
+SUBSCRIBER_FUNCTION(cuptiGetTimestamp_v2, (abi::Subscriber subscriber, std::uint64_t* ns)) {
   TOOL_OR_RETURN(subscriber);
   *ns = library().clock.now();
   return abi::kSuccess;
