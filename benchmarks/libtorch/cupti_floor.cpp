@@ -53,8 +53,9 @@ int call(const char* name, Arguments... arguments) {
 
 }  // namespace
 
-// Null, or why not. The calls of the runtime with these numbers are not recorded.
-extern "C" const char* start(const char* cupti, const std::uint32_t* runtime, int runtimes) {
+// Null, or why not. The calls of the runtime with these numbers are not recorded. With arguments, torch lists those of every op for the
+// callback.
+extern "C" const char* start(const char* cupti, const std::uint32_t* runtime, int runtimes, int with_arguments) {
   if (library == nullptr) library = ::dlopen(cupti, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return ::dlerror();
   if (call("cuptiActivityRegisterCallbacks", &requested, &completed) != 0) return "the callbacks were refused";
@@ -63,7 +64,7 @@ extern "C" const char* start(const char* cupti, const std::uint32_t* runtime, in
   for (int i = 0; i < runtimes; ++i) call("cuptiActivityEnableRuntimeApi", runtime[i], std::uint8_t{0});
   for (std::uint32_t i = 1; i < kMostDriverCalls; ++i)
     if (std::ranges::find(kDriverCalls, i) == std::end(kDriverCalls)) call("cuptiActivityEnableDriverApi", i, std::uint8_t{0});
-  handle = at::addGlobalCallback(at::RecordFunctionCallback(op_starts, op_ends));
+  handle = at::addGlobalCallback(at::RecordFunctionCallback(op_starts, op_ends).needsInputs(with_arguments != 0));
   return nullptr;
 }
 

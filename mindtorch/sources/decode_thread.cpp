@@ -6,8 +6,6 @@
 namespace mindtorch::sources {
 namespace {
 
-// How often records that lie in half-filled buffers are fetched, and how long the thread sleeps otherwise.
-constexpr std::chrono::milliseconds kFlushPeriod(500);
 // keep_last looks for old records again when so many new ones came.
 constexpr std::size_t kRemoveStep = std::size_t{1} << 16;
 
@@ -43,7 +41,7 @@ void DecodeThread::stop() {
 void DecodeThread::run() {
   auto next_flush = std::chrono::steady_clock::now() + kFlushPeriod;
   while (!stopping_) {
-    decode(pool_.wait_filled(kFlushPeriod));
+    decode(pool_.wait_filled(steps_.longest_wait));
     if (stopping_) break;
     steps_.after_decoding();
     if (std::chrono::steady_clock::now() < next_flush) continue;

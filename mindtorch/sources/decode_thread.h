@@ -31,11 +31,15 @@ class OldRecordRemover {
 
 class DecodeThread {
  public:
+  // How often records that lie in half-filled buffers are fetched.
+  static constexpr std::chrono::milliseconds kFlushPeriod{500};
+
   struct Steps {
     std::function<void(const BufferPool::Filled& buffer)> decode;
-    std::function<void()> after_decoding;  // each time that buffers may have been decoded
-    std::function<void()> flush;           // asks the library for half-filled buffers
-    std::function<void()> drain;           // the last step, before stop() returns
+    std::function<void()> after_decoding;                   // each time that buffers may have been decoded
+    std::function<void()> flush;                            // asks the library for half-filled buffers
+    std::function<void()> drain;                            // the last step, before stop() returns
+    std::chrono::milliseconds longest_wait = kFlushPeriod;  // for buffers, before after_decoding is called again
   };
 
   explicit DecodeThread(BufferPool& pool) : pool_(pool) {}

@@ -180,7 +180,8 @@ Status CuptiSource::start() {
   thread_.start("mindtorch-cupti", {.decode = [this](const BufferPool::Filled& buffer) { decode(buffer); },
                                     .after_decoding = [this] { hand_over_records(); },
                                     .flush = [this] { library_.functions().cuptiActivityFlushAll(0); },
-                                    .drain = [this] { drain(); }});
+                                    .drain = [this] { drain(); },
+                                    .longest_wait = pm_sampling_.longest_wait(DecodeThread::kFlushPeriod)});
   std::lock_guard lock(mutex_);
   windows_ = {{.begin = now().value_or(time)}};
   return Status::ok();

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "mindtorch/sources/cupti/driver.h"
@@ -11,7 +12,10 @@ namespace mindtorch::sources::cupti {
 namespace {
 
 constexpr std::size_t kHardwareBuffer = std::size_t{64} << 20;
-constexpr std::uint32_t kSamplesInImage = 256;  // a sample takes about 20 KB there
+// CUPTI decodes everything that the device has written and drops what does not fit into the image. So the image has room for what the
+// device writes in this time, and samples are fetched four times as often. A sample takes 7 to 20 KB in the image.
+constexpr std::chrono::nanoseconds kTimeInImage = std::chrono::milliseconds(400);
+constexpr std::int64_t kLeastInImage = 256, kMostInImage = 16384;
 // How long samples are decoded at a time, while records of the device wait, and when sampling has ended.
 constexpr std::chrono::milliseconds kPatience(200), kLastPatience(2000);
 // A sample that is farther than this from now was not stamped by CUPTI's clock.
@@ -30,7 +34,12 @@ std::string_view hint(std::string_view call, Result result) {
 }  // namespace
 
 DeviceSampling::DeviceSampling(const Library& library, const PmFunctions& functions, std::size_t device, const record::DeviceExtras& extras)
-    : library_(library), cupti_(functions), device_(device), metrics_(extras.metrics), interval_(extras.metrics_interval) {
+    : library_(library),
+      cupti_(functions),
+      device_(device),
+      metrics_(extras.metrics),
+      interval_(std::max(extras.metrics_interval, std::chrono::nanoseconds(1))) {
+  samples_in_image_ = static_cast<std::uint32_t>(std::clamp<std::int64_t>(kTimeInImage / interval_, kLeastInImage, kMostInImage));
   for (const std::string& metric : metrics_) names_.push_back(metric.c_str());
   values_.resize(metrics_.size());
 }
@@ -95,7 +104,7 @@ Status DeviceSampling::set_trigger() {
 
 Status DeviceSampling::make_image() {
   GetCounterDataSizeParams size{.sampling_object = sampling_, .sampled_metric_names = names_.data(), .num_metrics = names_.size()};
-  size.max_samples = kSamplesInImage;
+  size.max_samples = samples_in_image_;
   MINDTORCH_PM_CALL(cuptiPmSamplingGetCounterDataSize, size, counter_data_size);
   image_.resize(size.counter_data_size);
   return clear_image();
@@ -120,11 +129,14 @@ Status DeviceSampling::store_sample(RecordStore& store, std::size_t sample, std:
   GetSampleInfoParams info{.sampling_object = sampling_, .counter_data_image = image_.data(), .counter_data_image_size = image_.size()};
   info.sample_index = sample;
   MINDTORCH_PM_CALL(cuptiPmSamplingCounterDataGetSampleInfo, info, end_timestamp);
-  const std::uint64_t time = info.start_timestamp != 0 ? info.start_timestamp : info.end_timestamp;
+  // The first sample starts when the device was last sampled, maybe minutes ago.
+  const std::uint64_t time = std::max(info.start_timestamp, info.end_timestamp - static_cast<std::uint64_t>(interval_.count()));
   if (time > now + kFarAway || time + kFarAway < now) {
     ++misplaced_;
     return Status::ok();
   }
+  count_missing(store, info.start_timestamp);
+  last_end_ = info.end_timestamp;
   EvaluateToGpuValuesParams evaluate{.host_object = host_, .counter_data_image = image_.data(), .counter_data_image_size = image_.size()};
   evaluate.range_index = sample;
   evaluate.metric_names = names_.data();
@@ -137,16 +149,31 @@ Status DeviceSampling::store_sample(RecordStore& store, std::size_t sample, std:
   return Status::ok();
 }
 
+// Samples follow each other without a gap, so a gap tells how many are missing.
+void DeviceSampling::count_missing(RecordStore& store, std::uint64_t until) {
+  const auto interval = static_cast<std::uint64_t>(interval_.count());
+  if (last_end_ == 0 || until < last_end_ + interval) return;
+  store.count_dropped((until - last_end_) / interval, "samples of hardware counters, because they were not fetched in time");
+}
+
 Status DeviceSampling::decode(RecordStore& store, std::uint64_t now, bool* has_more) {
   DecodeDataParams data{.sampling_object = sampling_, .counter_data_image = image_.data(), .counter_data_image_size = image_.size()};
   MINDTORCH_PM_CALL(cuptiPmSamplingDecodeData, data, overflow);
   *has_more = data.decode_stop_reason == kCounterDataFull;
-  if (data.overflow != 0) store.count_dropped(1, "or more samples of hardware counters, because the device's buffer was full");
+  if (data.overflow != 0) {
+    store.count_dropped(1, "or more samples of hardware counters, because the device's buffer was full");
+    last_end_ = 0;  // the gap is told
+  }
   GetCounterDataInfoParams info{.counter_data_image = image_.data(), .counter_data_image_size = image_.size()};
   MINDTORCH_PM_CALL(cuptiPmSamplingGetCounterDataInfo, info, num_completed_samples);
+  if (info.num_completed_samples != 0) is_tail_missing_ = *has_more;
   for (std::size_t sample = 0; sample < info.num_completed_samples; ++sample)
     if (Status status = store_sample(store, sample, now); !status) return status;
   return clear_image();
+}
+
+std::chrono::milliseconds DeviceSampling::longest_wait() const {
+  return std::chrono::ceil<std::chrono::milliseconds>(interval_ * samples_in_image_ / 4);
 }
 
 bool DeviceSampling::collect_for(std::chrono::milliseconds patience, RecordStore& store, std::uint64_t now) {
@@ -169,6 +196,7 @@ void DeviceSampling::stop(RecordStore& store, std::uint64_t now) {
   if (sampling_ != nullptr) cupti_.cuptiPmSamplingStop(&end);
   if (!collect_for(kLastPatience, store, now))
     store.count_dropped(1, "or more samples of hardware counters, because they came faster than they could be decoded");
+  if (is_tail_missing_) count_missing(store, now);
   store.count_dropped(misplaced_, "samples of hardware counters, whose times are not on CUPTI's clock");
   misplaced_ = 0;
   is_running_ = false;
@@ -217,6 +245,11 @@ void PmSampling::start(const Library& library, const record::DeviceExtras& extra
       devices_.push_back(std::move(sampling));
     }
   }
+}
+
+std::chrono::milliseconds PmSampling::longest_wait(std::chrono::milliseconds otherwise) const {
+  for (const auto& device : devices_) otherwise = std::min(otherwise, device->longest_wait());
+  return otherwise;
 }
 
 void PmSampling::collect(RecordStore& store, std::uint64_t now) {

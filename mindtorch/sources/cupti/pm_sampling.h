@@ -1,6 +1,6 @@
 // PM sampling: hardware counters of a device, read by the device itself at an interval, as counters of the recording.
 //
-// The device writes samples into a buffer of a fixed size. The thread that decodes CUPTI's records fetches them twice a second, so sampling
+// The device writes samples into a buffer of a fixed size. The thread that decodes CUPTI's records fetches them often enough, so sampling
 // needs no thread of its own. Times of samples are on CUPTI's clock.
 #pragma once
 
@@ -31,7 +31,9 @@ class DeviceSampling {
   Status start();
   // Moves the samples that the device has written to the store. `now` is CUPTI's time.
   void collect(RecordStore& store, std::uint64_t now);
-  // The same for what is left.
+  // How long collect() may be put off while nothing is lost, with a margin for a thread that comes late.
+  std::chrono::milliseconds longest_wait() const;
+  // The same as collect() for what is left.
   void stop(RecordStore& store, std::uint64_t now);
 
  private:
@@ -44,6 +46,7 @@ class DeviceSampling {
   Status decode(RecordStore& store, std::uint64_t now, bool* has_more);
   Status store_sample(RecordStore& store, std::size_t sample, std::uint64_t now);
   Status clear_image();
+  void count_missing(RecordStore& store, std::uint64_t until);
   void close();
 
   const Library& library_;
@@ -56,8 +59,11 @@ class DeviceSampling {
   std::vector<std::uint8_t> config_;  // kept: CUPTI reads it when it decodes
   HostObject* host_ = nullptr;
   SamplingObject* sampling_ = nullptr;
+  std::uint32_t samples_in_image_ = 0;
   std::vector<std::uint8_t> image_;
   std::vector<double> values_;
+  std::uint64_t last_end_ = 0;    // of a sample that was stored, or 0
+  bool is_tail_missing_ = false;  // the image was too small for what came after it
   std::uint64_t misplaced_ = 0;
   bool is_running_ = false;
 };
@@ -69,6 +75,8 @@ class PmSampling {
   void start(const Library& library, const record::DeviceExtras& extras, std::vector<std::string>& limits);
   void collect(RecordStore& store, std::uint64_t now);
   void stop(RecordStore& store, std::uint64_t now);
+  // How long collect() may be put off: `otherwise`, or less if devices are sampled.
+  std::chrono::milliseconds longest_wait(std::chrono::milliseconds otherwise) const;
 
  private:
   Status resolve(const Library& library);

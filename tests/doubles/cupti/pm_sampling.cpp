@@ -4,6 +4,7 @@
 #include <mutex>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "mindtorch/sources/cupti/pm_sampling_abi.h"
@@ -29,6 +30,7 @@ using cupti_double::report_violation;
   if (params->priv != nullptr) return kInvalidParameter
 
 constexpr std::size_t kAvailabilityBytes = 40, kConfigBytes = 24;
+constexpr std::uint64_t kAgeOfFirstSample = 3'000'000'000;
 
 struct Sample {
   std::uint64_t start, end;
@@ -43,7 +45,8 @@ struct Sampler {
   const std::uint8_t* config = nullptr;  // of the client
   std::uint64_t interval = 0;
   std::uint64_t next_sample = 0;  // when the hardware takes it, on the double's clock
-  std::uint64_t stopped_at = 0;   // 0: it goes on
+  bool is_first = true;
+  std::uint64_t stopped_at = 0;  // 0: it goes on
   bool overflow = false;
   std::size_t taken = 0;
 };
@@ -173,7 +176,7 @@ PM_FUNCTION(cuptiPmSamplingStart, (SamplingObjectParams * params)) {
   CHECK_PARAMS(sampling_object);
   std::lock_guard lock(sampler().mutex);
   if (sampler().interval == 0) report_violation("PM sampling was started before it was configured");
-  sampler().is_running = true;
+  sampler().is_running = sampler().is_first = true;
   sampler().next_sample = library().clock.now();
   sampler().stopped_at = 0;
   return kSuccess;
@@ -198,8 +201,12 @@ PM_FUNCTION(cuptiPmSamplingDecodeData, (DecodeDataParams * params)) {
   const std::uint64_t now = sampler().stopped_at != 0 ? sampler().stopped_at : library().clock.now();
   std::uint64_t& count = sample_count(image);
   if (count != 0) report_violation("a counter data image was used again before it was cleared");
-  for (; sampler().next_sample + sampler().interval <= now && count < room; sampler().next_sample += sampler().interval)
-    samples(image)[count++] = {sampler().next_sample, sampler().next_sample + sampler().interval};
+  for (; sampler().next_sample + sampler().interval <= now; sampler().next_sample += sampler().interval) {
+    if (count == room) continue;  // what does not fit is gone
+    // The first sample begins when the device was sampled before.
+    const std::uint64_t age = std::exchange(sampler().is_first, false) ? kAgeOfFirstSample : 0;
+    samples(image)[count++] = {sampler().next_sample - age, sampler().next_sample + sampler().interval};
+  }
   params->decode_stop_reason = count == room ? kCounterDataFull : kEndOfRecords;
   params->overflow = std::exchange(sampler().overflow, false) ? 1 : 0;
   return kSuccess;
