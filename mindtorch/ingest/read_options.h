@@ -9,7 +9,8 @@ namespace mindtorch::ingest {
 
 struct ReadOptions {
   bool check_flows = false;  // Chrome traces: count arrows that lack an end; costs a sort of all arrows
-  bool times_only = false;   // Chrome traces: leave out stacks and the inputs of ops, which are most of a large trace
+  // Chrome traces: leave out stacks and the inputs of ops, which are most of a large trace. Calls of c10d keep their inputs.
+  bool times_only = false;
   // The most bytes of memory that reading may take; 0 stands for default_memory(). kUnlimitedMemory is for files one has written oneself.
   std::uint64_t max_memory = 0;
   unsigned threads = 0;  // Chrome traces: most threads that parse; 0 stands for one per processor, at most eight

@@ -1,8 +1,9 @@
 """One rank of a training job on Gloo: run_rank.py RANK WORLD_SIZE FOLDER SETTINGS writes FOLDER/rank<RANK>.<suffix>.
 
-SETTINGS is JSON: `parallel` ("ddp" or "fsdp"), `suffix` (".mtrec" for our profiler, ".json" for torch's), `steps`, `pairs` (whether two
-neighbours also meet in a group of their own, later ranks more often), `idle_groups` (how many groups are not used), and of the slow
-rank `slow_rank`, `slow_seconds` and `slow_in` ("op", "scope" or "python").
+SETTINGS is JSON: `parallel` ("ddp", "fsdp" or "pipeline"), `suffix` (".mtrec" for our profiler, ".json" for torch's), `steps`, `shapes`
+(whether arguments are recorded, true by default), `pairs` (whether two neighbours also meet in a group of their own, later ranks more
+often), `idle_groups` (how many groups are not used), and of the slow rank `slow_rank`, `slow_seconds` and `slow_in` ("op", "scope" or
+"python").
 """
 
 import json
@@ -32,6 +33,33 @@ def make_model(torch, parallel):
     return fully_shard(model)
 
 
+class Pipeline:
+    """One stage of a pipeline: two microbatches go forth and their gradients come back, the second ones with another tag."""
+
+    def __init__(self, torch, rank, world_size):
+        self.distributed, self.rank, self.last = torch.distributed, rank, world_size - 1
+        self.layer = torch.nn.Linear(64, 64)
+        self.empty = lambda: torch.zeros(8, 64)
+
+    def step(self, slowly):
+        outputs = []
+        for _ in range(2):
+            x = self.empty()
+            if self.rank > 0:
+                self.distributed.recv(x, self.rank - 1)
+            x = slowly(x).requires_grad_()
+            outputs.append((x, self.layer(x)))
+            if self.rank < self.last:
+                self.distributed.send(outputs[-1][1].detach(), self.rank + 1)
+        for tag, (x, y) in enumerate(outputs):
+            gradient = self.empty()
+            if self.rank < self.last:
+                self.distributed.recv(gradient, self.rank + 1, tag=tag)
+            y.backward(gradient)
+            if self.rank > 0:
+                self.distributed.send(x.grad, self.rank - 1, tag=tag)
+
+
 def main(rank, world_size, folder, settings):
     warnings.filterwarnings("ignore")
     import torch
@@ -48,7 +76,8 @@ def main(rank, world_size, folder, settings):
 
         activities = ["cpu"]
     slow_op = make_slow_op(torch)
-    model = make_model(torch, settings["parallel"])
+    pipeline = Pipeline(torch, rank, world_size) if settings["parallel"] == "pipeline" else None
+    model = pipeline.layer if pipeline else make_model(torch, settings["parallel"])
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 
     def slowly(x):
@@ -70,14 +99,19 @@ def main(rank, world_size, folder, settings):
         for _ in range(1 + rank // 2 if pairs else 0):
             torch.distributed.all_reduce(torch.ones(100), group=pairs[rank // 2])
 
+    def train():
+        if pipeline:
+            pipeline.step(slowly)
+        else:
+            model(slowly(torch.randn(8, 64))).square().mean().backward()
+
     steps = settings["steps"]
     plan = schedule(wait=1, warmup=1, active=steps)
-    with profile(activities=activities, schedule=plan, record_shapes=True) as prof:
+    with profile(activities=activities, schedule=plan, record_shapes=settings.get("shapes", True)) as prof:
         for _ in range(steps + 2):
             meet_in_pairs()
-            loss = model(slowly(torch.randn(8, 64))).square().mean()
             optimizer.zero_grad()
-            loss.backward()
+            train()
             optimizer.step()
             prof.step()
     path = f"{folder}/rank{rank}{settings['suffix']}"

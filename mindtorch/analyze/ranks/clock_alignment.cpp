@@ -3,6 +3,9 @@
 #include "mindtorch/analyze/ranks/clock_alignment.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "mindtorch/analyze/ranks/median.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -20,15 +23,21 @@ struct Unknown {
   std::int64_t from_ns = INT64_MIN;
   Range offset;
   std::int64_t estimate = 0;
+  std::uint64_t meetings = 0;
   std::vector<std::int64_t> end_differences;
 };
 
-// One rank's part in one of the collectives that are used.
+// One rank's part in one of the collectives and messages that are used.
 struct Use {
   std::uint32_t rank;
   std::uint32_t piece;  // of the rank's clock
   std::int64_t start_ns;
   std::int64_t end_ns;
+};
+
+struct Meeting {
+  bool is_message = false;
+  std::vector<Use> uses;  // of a message: the sender's and then the receiver's
 };
 
 constexpr std::uint32_t kNoPiece = UINT32_MAX;
@@ -38,10 +47,12 @@ class System {
  public:
   System(const Matching& matching, std::size_t ranks, std::size_t reference) : reference_(reference), clocks_(ranks) {
     for (const MatchedCollective& collective : matching.collectives) {
-      if (!collective.synchronises()) continue;
-      std::vector<Use>& uses = collectives_.emplace_back();
+      if (!collective.meets()) continue;
+      Meeting& meeting = meetings_.emplace_back();
+      meeting.is_message = collective.is_message();
       for (const CollectivePart& part : collective.parts)
-        uses.push_back({part.rank, part.rank == reference ? 0 : kNoPiece, part.start_ns, part.end_ns});
+        meeting.uses.push_back({part.rank, part.rank == reference ? 0 : kNoPiece, part.start_ns, part.end_ns});
+      if (meeting.is_message && collective.parts[1].rank == collective.sender) std::swap(meeting.uses[0], meeting.uses[1]);
     }
     clocks_[reference].push_back({.offset = {0, 0}});
     while (connect_more()) {
@@ -63,38 +74,47 @@ class System {
       RankClock& clock = alignment.clocks.emplace_back();
       for (const Unknown& piece : pieces) {
         clock.pieces.push_back({piece.from_ns, piece.estimate,
-                                std::max(piece.offset.high - piece.estimate, piece.estimate - piece.offset.low),
-                                piece.end_differences.size()});
+                                std::max(piece.offset.high - piece.estimate, piece.estimate - piece.offset.low), piece.meetings});
       }
     }
     return alignment;
   }
 
  private:
+  bool is_known(const Use& use) const { return !clocks_[use.rank].empty(); }
+  const Range& offset_of(const Use& use) const { return clocks_[use.rank][use.piece].offset; }
+
   // When the last rank entered a collective, on the common clock, as far as the offsets are known.
-  Range last_entry(const std::vector<Use>& uses) const {
+  Range last_entry(const Meeting& meeting) const {
     Range range;
-    for (const Use& use : uses) {
-      if (clocks_[use.rank].empty()) continue;
-      const Range& offset = clocks_[use.rank][use.piece].offset;
+    for (const Use& use : meeting.uses) {
+      if (meeting.is_message || !is_known(use)) continue;
+      const Range& offset = offset_of(use);
       range.cut({use.start_ns - offset.high, use.end_ns - offset.low});
     }
     return range;
   }
 
-  static Range offset_limits(const Use& use, const Range& entry) { return {use.start_ns - entry.high, use.end_ns - entry.low}; }
+  // What a meeting tells about the clock of one of its ranks. `entry` is its last entry.
+  Range offset_limits(const Meeting& meeting, const Use& use, const Range& entry) const {
+    if (!meeting.is_message) return entry.is_limited() ? Range{use.start_ns - entry.high, use.end_ns - entry.low} : Range{};
+    const Use &sender = meeting.uses[0], &receiver = meeting.uses[1];
+    const std::int64_t most = receiver.end_ns - sender.start_ns;  // the receiver's offset minus the sender's
+    if (&use == &receiver && is_known(sender)) return {INT64_MIN, offset_of(sender).high + most};
+    if (&use == &sender && is_known(receiver)) return {offset_of(receiver).low - most, INT64_MAX};
+    return {};
+  }
 
-  // Adds the ranks that share a collective with a rank whose clock is known. A collective whose limits contradict the earlier ones begins
-  // a new piece of the clock.
+  // Adds the ranks that share collectives, or messages of both directions, with ranks whose clocks are known. Limits that contradict the
+  // earlier ones begin a new piece of the clock.
   bool connect_more() {
     std::vector<std::vector<Unknown>> found(clocks_.size());
-    for (std::vector<Use>& uses : collectives_) {
-      const Range entry = last_entry(uses);
-      if (!entry.is_limited()) continue;
-      for (Use& use : uses) {
-        if (!clocks_[use.rank].empty()) continue;
+    for (Meeting& meeting : meetings_) {
+      const Range entry = last_entry(meeting);
+      for (Use& use : meeting.uses) {
+        const Range limits = is_known(use) ? Range{} : offset_limits(meeting, use, entry);
+        if (limits.low == INT64_MIN && limits.high == INT64_MAX) continue;
         std::vector<Unknown>& pieces = found[use.rank];
-        const Range limits = offset_limits(use, entry);
         if (pieces.empty()) pieces.emplace_back();
         Range cut = pieces.back().offset;
         cut.cut(limits);
@@ -103,12 +123,13 @@ class System {
         } else {
           pieces.back().offset = cut;
         }
-        use.piece = static_cast<std::uint32_t>(pieces.size() - 1);
       }
     }
     bool is_more = false;
     for (std::size_t rank = 0; rank < clocks_.size(); ++rank) {
+      std::erase_if(found[rank], [](const Unknown& piece) { return !piece.offset.is_limited(); });
       if (found[rank].empty()) continue;
+      found[rank].front().from_ns = INT64_MIN;
       clocks_[rank] = std::move(found[rank]);
       is_more = true;
     }
@@ -116,14 +137,14 @@ class System {
     return is_more;
   }
 
-  // Collectives that did not connect a rank have their part in one of its pieces too.
+  // The pieces of the clocks at the time of each use.
   void find_pieces() {
-    for (std::vector<Use>& uses : collectives_) {
-      for (Use& use : uses) {
+    for (Meeting& meeting : meetings_) {
+      for (Use& use : meeting.uses) {
         const std::vector<Unknown>& pieces = clocks_[use.rank];
-        if (use.piece != kNoPiece) continue;
+        if (use.piece != kNoPiece || pieces.empty()) continue;
         const auto after = std::ranges::upper_bound(pieces, use.start_ns, {}, &Unknown::from_ns);
-        if (after != pieces.begin()) use.piece = static_cast<std::uint32_t>(after - pieces.begin() - 1);
+        use.piece = static_cast<std::uint32_t>(after - pieces.begin() - 1);
       }
     }
   }
@@ -131,14 +152,14 @@ class System {
   // Limits that contradict each other, as those of a drifting clock, change nothing.
   bool tighten() {
     bool is_changed = false;
-    for (const std::vector<Use>& uses : collectives_) {
-      const Range entry = last_entry(uses);
-      if (!entry.is_limited() || entry.is_empty()) continue;
-      for (const Use& use : uses) {
-        if (clocks_[use.rank].empty()) continue;
+    for (const Meeting& meeting : meetings_) {
+      const Range entry = last_entry(meeting);
+      if (entry.is_empty()) continue;
+      for (const Use& use : meeting.uses) {
+        if (!is_known(use)) continue;
         Range& offset = clocks_[use.rank][use.piece].offset;
         Range cut = offset;
-        cut.cut(offset_limits(use, entry));
+        cut.cut(offset_limits(meeting, use, entry));
         if (cut.is_empty() || (cut.low == offset.low && cut.high == offset.high)) continue;
         offset = cut;
         is_changed = true;
@@ -148,33 +169,31 @@ class System {
   }
 
   // Ranks leave a collective at nearly the same moment, so the median difference of their ends is a good guess. Where it contradicts the
-  // limits, the limits are right.
+  // limits, the limits are right. Where there are messages only, their limits are about equally far from the truth on both sides.
   void estimate() {
-    for (const std::vector<Use>& uses : collectives_) {
-      const auto anchor = std::ranges::find(uses, static_cast<std::uint32_t>(reference_), &Use::rank);
-      for (const Use& use : uses) {
-        if (clocks_[use.rank].empty()) continue;
+    for (const Meeting& meeting : meetings_) {
+      const auto anchor = std::ranges::find(meeting.uses, static_cast<std::uint32_t>(reference_), &Use::rank);
+      for (const Use& use : meeting.uses) {
+        if (!is_known(use)) continue;
         Unknown& clock = clocks_[use.rank][use.piece];
-        const Range entry = anchor == uses.end() ? last_entry(uses) : Range{anchor->end_ns, anchor->end_ns};
-        if (entry.is_limited()) clock.end_differences.push_back(use.end_ns - (entry.low + (entry.high - entry.low) / 2));
+        const Range entry = anchor == meeting.uses.end() ? last_entry(meeting) : Range{anchor->end_ns, anchor->end_ns};
+        if (!meeting.is_message && entry.is_limited())
+          clock.end_differences.push_back(use.end_ns - (entry.low + (entry.high - entry.low) / 2));
+        ++clock.meetings;
       }
     }
     for (std::vector<Unknown>& pieces : clocks_) {
       for (Unknown& piece : pieces) {
-        std::vector<std::int64_t>& all = piece.end_differences;
-        if (!all.empty()) {
-          const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-          std::ranges::nth_element(all, middle);
-          piece.estimate = *middle;
-        }
-        piece.estimate = std::clamp(piece.estimate, piece.offset.low, std::max(piece.offset.low, piece.offset.high));
+        const Range& offset = piece.offset;
+        piece.estimate = piece.end_differences.empty() ? offset.low + (offset.high - offset.low) / 2 : median_of(piece.end_differences);
+        piece.estimate = std::clamp(piece.estimate, offset.low, std::max(offset.low, offset.high));
       }
     }
   }
 
   std::size_t reference_;
   std::vector<std::vector<Unknown>> clocks_;  // by rank
-  std::vector<std::vector<Use>> collectives_;
+  std::vector<Meeting> meetings_;
 };
 
 }  // namespace

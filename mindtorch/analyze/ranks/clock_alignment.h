@@ -1,7 +1,8 @@
 // Clock alignment: how far the clocks of a job's machines are apart, from the collectives that the ranks took part in.
 //
 // No rank can leave a synchronising collective before the last rank has entered it. Each collective therefore limits how far two clocks
-// can be apart, from both sides, whatever the network does. The offset lies where all these limits hold; half of the room that they leave
+// can be apart, from both sides, whatever the network does. No rank can have received a message before it was sent: messages limit from
+// one side, and those of both directions together from both. The offset lies where all these limits hold; half of the room that they leave
 // is the error bound.
 #pragma once
 
@@ -19,7 +20,7 @@ struct ClockPiece {
   std::int64_t from_ns = INT64_MIN;
   std::int64_t offset_ns = 0;
   std::int64_t error_ns = 0;
-  std::uint64_t collectives = 0;  // that the piece was estimated from
+  std::uint64_t collectives = 0;  // and messages that the piece was estimated from
   friend bool operator==(const ClockPiece&, const ClockPiece&) = default;
 };
 

@@ -67,12 +67,13 @@ class Parameters {
     into.sequence = number(event, kSequence);
     const std::int64_t elements = std::max(number(event, kIn), number(event, kOut));
     if (elements >= 0) into.bytes = elements * type_bytes(text(event, kType));
+    if (is_between_two(into.kind)) into.peer = number(event, into.kind == CollectiveKind::kSend ? kDestination : kSource);
   }
 
  private:
-  enum Key : std::uint8_t { kName, kGroup, kGroupSize, kSequence, kIn, kOut, kType };
-  static constexpr std::array<std::string_view, 7> kKeys = {"Collective name", "Process Group Name", "Group size", "Seq",
-                                                            "In msg nelems",   "Out msg nelems",     "dtype"};
+  enum Key : std::uint8_t { kName, kGroup, kGroupSize, kSequence, kIn, kOut, kType, kSource, kDestination };
+  static constexpr std::array<std::string_view, 9> kKeys = {
+      "Collective name", "Process Group Name", "Group size", "Seq", "In msg nelems", "Out msg nelems", "dtype", "Src Rank", "Dst Rank"};
 
   const Attribute* find(EventIndex event, Key key) const {
     const std::optional<trace::NameId>& id = ids_[key];

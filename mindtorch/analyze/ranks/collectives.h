@@ -12,12 +12,15 @@ namespace mindtorch::analyze {
 // A collective as the recording tells it. Times are those of the recording.
 struct FoundCollective {
   EventIndex event = kNoEvent;
-  std::string name;   // a kind of collective, or the recorded name of one that is unknown
-  std::string group;  // empty if the recording does not tell
+  EventIndex call = kNoEvent;  // of a message: the op that began it, if it is another event
+  std::string name;            // a kind of collective, or the recorded name of one that is unknown
+  std::string group;           // empty if the recording does not tell
   CollectiveKind kind = CollectiveKind::kOther;
   std::int32_t group_size = -1;
   std::int64_t sequence = -1;
   std::int64_t bytes = -1;
+  std::int64_t peer = -1;  // of a message: the place of the other rank in the group
+  std::int64_t tag = -1;   // of a message
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
 };

@@ -88,7 +88,7 @@ JobRank rank_means(const RankSummary& summary, const std::set<std::int64_t>& num
 
 void add_waiting(Job& job) {
   for (const MatchedCollective& collective : job.matching.collectives) {
-    if (!collective.synchronises()) continue;
+    if (!collective.meets()) continue;
     const std::int64_t shortest = std::ranges::min(collective.parts, {}, &CollectivePart::duration_ns).duration_ns();
     for (const CollectivePart& part : collective.parts)
       job.ranks[part.rank].waiting_seconds += static_cast<double>(part.duration_ns() - shortest) * 1e-9;
@@ -157,7 +157,7 @@ Job reduce_ranks(std::vector<RankSummary> summaries, std::vector<JobFault> fault
   const std::set<std::int64_t> numbers = common_steps(job);
   for (const RankSummary& summary : job.summaries) job.ranks.push_back(rank_means(summary, numbers));
   add_waiting(job);
-  job.path = critical_path(job.summaries, job.matching);
+  job.path = critical_path(job.summaries, job.matching, job.clocks);
   job.stragglers = find_stragglers(job.summaries, job.path);
   job.communication = communication(job.matching);
   job.imbalance = work_imbalance(job, numbers);

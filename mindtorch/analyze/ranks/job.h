@@ -84,8 +84,8 @@ struct Job {
   std::vector<Imbalance> imbalance;  // of work, with the largest difference first
   double compute_imbalance = 0;      // largest compute time of a rank over the mean, minus one
 
-  // Whether there is a collective in which ranks wait for each other.
-  bool meets() const { return std::ranges::any_of(matching.collectives, &MatchedCollective::synchronises); }
+  // Whether there is a collective or a message in which ranks wait for each other.
+  bool meets() const { return std::ranges::any_of(matching.collectives, &MatchedCollective::meets); }
 };
 
 // `faults` are those found while the files were read. The summaries may come in any order; of those with an equal rank, the one with most

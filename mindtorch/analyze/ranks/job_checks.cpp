@@ -81,7 +81,8 @@ void check_clocks(Job& job) {
   for (std::size_t k = 0; k < job.summaries.size() && job.summaries.size() > 1; ++k) {
     const RankClock& clock = job.clocks.clocks[k];
     if (!clock.is_known() && is_shared)
-      job.faults.push_back(fault(Kind::kNoClock, job.summaries[k], "no collective connects its clock with those of the others"));
+      job.faults.push_back(fault(Kind::kNoClock, job.summaries[k],
+                                 "neither a collective nor messages both ways connect its clock with those of the others"));
     for (std::size_t piece = 1; piece < clock.pieces.size(); ++piece) {
       const std::int64_t jump = clock.pieces[piece].offset_ns - clock.pieces[piece - 1].offset_ns;
       if (std::abs(jump) < kJumpNs) continue;
@@ -103,12 +104,13 @@ void check_meetings(Job& job) {
   }
   std::ptrdiff_t between_two = 0;
   for (const RankSummary& rank : job.summaries)
-    between_two += std::ranges::count_if(rank.collectives, [](const RankCollective& c) { return is_between_two(c.kind); });
+    between_two += std::ranges::count_if(rank.collectives, [](const RankCollective& c) { return is_between_two(c.kind) && c.peer < 0; });
   if (between_two == 0) return;
-  job.faults.push_back({Kind::kNotCompared, -1, "",
-                        fmt::format("{} calls of send and recv are not matched: time that ranks wait in them counts as communication, and "
-                                    "no rank is named for which they wait",
-                                    between_two)});
+  job.faults.push_back(
+      {Kind::kNotCompared, -1, "",
+       fmt::format("{} calls of send and recv do not tell their peer and are not matched: time that ranks wait in them counts as "
+                   "communication, and no rank is named for which they wait",
+                   between_two)});
 }
 
 void check_collectives(Job& job) {

@@ -62,31 +62,47 @@ class Matcher {
     const std::vector<std::uint32_t> groups = group_ids(rank);
     std::unordered_map<Key, std::uint32_t, KeyHash> places;
     for (const RankCollective& collective : rank.collectives) {
-      if (is_between_two(collective.kind)) continue;
-      const bool has_sequence = collective.sequence >= 0;
-      Key key{groups[collective.group], has_sequence, has_sequence ? collective.sequence : collective.step, 0};
+      const bool is_message = is_between_two(collective.kind);
+      if (is_message && (collective.peer < 0 || collective.peer == rank.identity.rank)) continue;
+      // Each rank counts its messages by itself, so that their numbers differ between two ranks.
+      const bool has_sequence = collective.sequence >= 0 && !is_message;
+      const std::uint32_t group = is_message ? channel_id(rank, collective) : groups[collective.group];
+      Key key{group, has_sequence, has_sequence ? collective.sequence : collective.step, 0};
       key.place = places[key]++;
       take_part(key, rank_index, rank, collective);
     }
   }
 
+  // Where messages keep their order.
+  std::uint32_t channel_id(const RankSummary& rank, const RankCollective& message) {
+    const bool is_sent = message.kind == CollectiveKind::kSend;
+    const std::int64_t own = rank.identity.rank;
+    const std::string text = fmt::format("{} from {} to {} with tag {}", rank.names[message.group], is_sent ? own : message.peer,
+                                         is_sent ? message.peer : own, message.tag);
+    return groups_.try_emplace(text, static_cast<std::uint32_t>(groups_.size())).first->second;
+  }
+
   void take_part(const Key& key, std::uint32_t rank_index, const RankSummary& rank, const RankCollective& collective) {
     const auto [at, is_new] = known_.try_emplace(key, matching_.collectives.size());
+    const bool is_message = is_between_two(collective.kind);
+    const CollectiveKind kind = is_message ? CollectiveKind::kSend : collective.kind;
+    const std::string name = is_message ? std::string(collective_kind_name(kind)) : rank.names[collective.name];
     if (is_new) {
-      matching_.collectives.push_back({.name = rank.names[collective.name],
+      matching_.collectives.push_back({.name = name,
                                        .group = rank.names[collective.group],
-                                       .kind = collective.kind,
+                                       .kind = kind,
                                        .bytes = collective.bytes,
                                        .step = collective.step,
                                        .sequence = collective.sequence});
     }
     MatchedCollective& matched = matching_.collectives[at->second];
-    const bool is_same = matched.kind == collective.kind && matched.name == rank.names[collective.name];
+    const bool is_same = matched.kind == kind && matched.name == name;
     if (!is_same) {
       ++matching_.unmatched[rank_index];
       return;
     }
     matched.bytes = std::max(matched.bytes, collective.bytes);
+    if (collective.kind == CollectiveKind::kSend) matched.sender = rank_index;
     matched.parts.push_back({rank_index, collective.start_ns, collective.end_ns});
   }
 

@@ -28,7 +28,13 @@ struct MatchedCollective {
   std::int64_t step = -1;
   std::int64_t sequence = -1;
   std::vector<CollectivePart> parts;  // in order of the ranks
+  std::uint32_t sender = 0;           // of a message: the rank that sends, an index into the summaries
   bool synchronises() const { return parts.size() > 1 && is_synchronising(kind); }
+  bool is_message() const { return parts.size() == 2 && kind == CollectiveKind::kSend; }
+  // Whether a rank may have waited for another one there.
+  bool meets() const { return synchronises() || is_message(); }
+  const CollectivePart& sent() const { return parts[parts[0].rank == sender ? 0 : 1]; }
+  const CollectivePart& received() const { return parts[parts[0].rank == sender ? 1 : 0]; }
 };
 
 struct Matching {
@@ -37,7 +43,8 @@ struct Matching {
 };
 
 // Collectives are the same if they have the same number in the same group, if the recordings tell it. Otherwise they are the same if they
-// are the n-th of the same group in the same step. Messages between two ranks are not matched. Linear in the number of collectives.
+// are the n-th of the same group in the same step. The n-th send of a step from one rank to another, with one tag, is the same message as
+// the n-th recv; messages whose peer is not known are left out. Linear in the number of collectives.
 MINDTORCH_EXPORT Matching match_collectives(std::span<const RankSummary> ranks);
 
 }  // namespace mindtorch::analyze

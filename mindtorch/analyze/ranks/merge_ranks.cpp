@@ -86,8 +86,9 @@ void RankMerger::add(std::size_t summary_index, const trace::Recording& recordin
                                              .flags = recording.events.flags[i]});
       add_attributes(recording, i, draft);
       const auto at = collective_at_[summary_index].find(unix_ns);
-      const bool may_be_collective =
-          kind == trace::EventKind::kScope || kind == trace::EventKind::kKernel || kind == trace::EventKind::kCollective;
+      const bool may_be_collective = kind == trace::EventKind::kScope || kind == trace::EventKind::kKernel ||
+                                     kind == trace::EventKind::kCollective ||
+                                     (kind == trace::EventKind::kOp && recording.name(i).starts_with("c10d::"));
       if (may_be_collective && at != collective_at_[summary_index].end()) builder_.add_attribute(draft, kCollectiveFlowKey, at->second);
     }
   }

@@ -8,6 +8,7 @@
 #include "mindtorch/analyze/ranks/collectives.h"
 #include "mindtorch/analyze/ranks/device_use.h"
 #include "mindtorch/analyze/ranks/gloo_groups.h"
+#include "mindtorch/analyze/ranks/messages.h"
 #include "mindtorch/analyze/ranks/step_use.h"
 #include "mindtorch/analyze/ranks/work_times.h"
 #include "mindtorch/analyze/report/phases.h"
@@ -55,6 +56,8 @@ void add_collectives(std::span<const FoundCollective> found, const Phases& phase
                                    .step = step < 0 ? -1 : phases.steps()[static_cast<std::size_t>(step)].number,
                                    .sequence = collective.sequence,
                                    .bytes = collective.bytes,
+                                   .peer = static_cast<std::int32_t>(collective.peer),
+                                   .tag = static_cast<std::int32_t>(collective.tag),
                                    .start_ns = base_ns + collective.start_ns,
                                    .end_ns = base_ns + collective.end_ns});
   }
@@ -88,6 +91,8 @@ RankSummary summarize_rank(const Analysis& analysis, const trace::RankIdentity& 
   const Phases phases(analysis, Phases::Times::kStepsOnly);
   std::vector<FoundCollective> collectives = find_collectives(analysis);
   name_gloo_groups(recording, identity, collectives);
+  read_message_calls(recording, collectives);
+  find_peer_ranks(identity, collectives);
   const std::int64_t base_ns = recording.clock.base_unix_ns;
   RankSummary summary;
   summary.identity = identity;

@@ -35,6 +35,9 @@ struct RankStep {
   std::int64_t duration_ns = 0;
   std::array<std::int64_t, kTimeUses> use{};
   std::int64_t hidden_ns = 0;  // communication beside which something computes
+  // All time but the communication beside which nothing computes. The steps of ranks that wait for each other are equally long, but the
+  // slow rank is busy for longer.
+  std::int64_t busy_ns() const { return duration_ns - use[static_cast<std::size_t>(TimeUse::kExposed)]; }
   friend bool operator==(const RankStep&, const RankStep&) = default;
 };
 
@@ -46,6 +49,8 @@ struct RankCollective {
   std::int64_t step = -1;      // the number of the step it starts in; -1 outside of steps
   std::int64_t sequence = -1;  // its number in the group, if the recording tells
   std::int64_t bytes = -1;     // of the message; -1 if the recording does not tell
+  std::int32_t peer = -1;      // of send and recv: the rank of the other side; -1 if the recording does not tell
+  std::int32_t tag = -1;       // of send and recv, if the recording tells
   std::int64_t start_ns = 0;   // when this rank began to take part
   std::int64_t end_ns = 0;
   friend bool operator==(const RankCollective&, const RankCollective&) = default;

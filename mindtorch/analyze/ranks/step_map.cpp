@@ -39,7 +39,7 @@ StepMap step_map(const Job& job, std::size_t most_rows, std::size_t most_columns
       const auto column = column_of_step.find(step.number);
       if (column == column_of_step.end()) continue;
       std::int64_t& longest = map.longest_ns[rows.of(k) * map.columns() + column->second];
-      longest = std::max(longest, step.duration_ns);
+      longest = std::max(longest, step.busy_ns());
     }
   }
   return map;

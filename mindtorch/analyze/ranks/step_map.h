@@ -1,4 +1,4 @@
-// StepMap: how long the steps of a job's ranks took, on a grid that is small enough to look at.
+// StepMap: how long a job's ranks were busy in each step (RankStep::busy_ns()), on a grid that is small enough to look at.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace mindtorch::analyze {
 
-// Neighbouring ranks and steps share a cell if there are more than the grid has room for. A cell holds the longest of its steps, so that
-// one slow step of one rank stays visible.
+// Neighbouring ranks and steps share a cell if there are more than the grid has room for. A cell holds the longest of its times, so
+// that one slow step of one rank stays visible.
 struct StepMap {
   struct Range {
     std::int64_t first = 0;

@@ -13,7 +13,7 @@
 namespace mindtorch::analyze {
 namespace {
 
-constexpr std::string_view kMark = "MTSUM\x01\r\n";
+constexpr std::string_view kMark = "MTSUM\x02\r\n";
 constexpr std::size_t kHeaderBytes = 16;  // the mark and the checksum of the rest
 
 // SummaryWriter and SummaryReader have the same calls, so that one function for each type visits its fields in both directions.
@@ -115,6 +115,8 @@ void visit(Archive& archive, T& collective) {
   archive.field(collective.step);
   archive.field(collective.sequence);
   archive.field(collective.bytes);
+  archive.field(collective.peer);
+  archive.field(collective.tag);
   archive.field(collective.start_ns);
   archive.field(collective.end_ns);
 }

@@ -31,6 +31,7 @@ class Cutting {
     for (const FoundCollective& collective : collectives) {
       in_flight.add(collective.start_ns, collective.end_ns);
       is_collective_[collective.event] = true;
+      if (collective.call != kNoEvent) is_collective_[collective.call] = true;
     }
     in_flight_ = in_flight.united();
   }

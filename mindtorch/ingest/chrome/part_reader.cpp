@@ -112,9 +112,13 @@ class PartReader::State {
 
   error_code read_arguments(std::string_view key) {
     if (!is_text(key, "args") || tokens_.first() != '{') return tokens_.skip();
-    const WantedLists wanted{.inputs = !times_only_ || !is_text(element_.category, "\"cpu_op\""), .stacks = !times_only_};
+    const WantedLists wanted{.inputs = !times_only_ || !is_text(element_.category, "\"cpu_op\"") || is_collective_call(),
+                             .stacks = !times_only_};
     return builder_.arguments().read(tokens_, wanted, element_.arguments);
   }
+
+  // The inputs of these ops tell with which rank a message is exchanged.
+  bool is_collective_call() { return part().recording.names[element_.name].starts_with("c10d::"); }
 
   // Where the token of a field goes; nullptr if it is none of those.
   std::string_view* field_of(std::string_view key) {

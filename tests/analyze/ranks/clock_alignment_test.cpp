@@ -7,6 +7,7 @@
 #include <random>
 
 #include "tests/analyze/ranks/jobs.h"
+#include "tests/analyze/ranks/pipelines.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -93,6 +94,47 @@ TEST(ClockAlignment, ABroadcastTellsNothingAboutClocks) {
   Matching matching;
   matching.collectives.push_back({.kind = CollectiveKind::kBroadcast, .parts = {{0, 0, 10}, {1, 100, 110}}});
   EXPECT_FALSE(align_clocks(matching, 2).clocks[1].is_known());
+}
+
+TEST(ClockAlignment, MessagesOfBothDirectionsLimitAClockFromBothSides) {
+  std::mt19937_64 random(11);
+  const auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n)); };
+  for (int round = 0; round < 40; ++round) {
+    std::array<std::int64_t, 5> offsets{};
+    for (std::int64_t& offset : offsets) offset = below(1000 * kMs) - 500 * kMs;
+    PipelinePlan plan{.stages = offsets.size(), .sends_wait = round % 2 == 0};
+    plan.work_ns = [&](auto...) { return below(20 * kMs); };
+    plan.offset_ns = [&](std::size_t stage) { return offsets[stage]; };
+    plan.transfer_ns = 10 + below(kMs);
+    const ClockAlignment found = align(make_pipeline(plan));
+    for (std::size_t stage = 0; stage < offsets.size(); ++stage) {
+      ASSERT_EQ(found.clocks[stage].pieces.size(), 1U);
+      const ClockPiece& piece = found.clocks[stage].pieces[0];
+      EXPECT_LE(std::abs(piece.offset_ns - (offsets[stage] - offsets[0])), piece.error_ns);
+      EXPECT_LT(piece.error_ns, 100 * kMs);
+      EXPECT_GT(piece.collectives, 0U);
+    }
+  }
+}
+
+TEST(ClockAlignment, MessagesOfOneDirectionDoNotTellTheClock) {
+  const ClockAlignment found = align(make_pipeline({.goes_back = false}));
+  EXPECT_TRUE(found.clocks[0].is_known());
+  EXPECT_FALSE(found.clocks[1].is_known());
+}
+
+TEST(ClockAlignment, AJumpBetweenMessagesIsFound) {
+  auto job = make_pipeline({.stages = 2});
+  constexpr std::int64_t kJump = 2000 * kMs;
+  for (RankCollective& message : job[1].collectives) {
+    if (message.step < 3) continue;
+    message.start_ns += kJump;
+    message.end_ns += kJump;
+  }
+  const ClockAlignment found = align(job);
+  const RankClock& clock = found.clocks[1];
+  ASSERT_EQ(clock.pieces.size(), 2U);
+  EXPECT_NEAR(static_cast<double>(clock.pieces[1].offset_ns - clock.pieces[0].offset_ns), kJump, 100 * kMs);
 }
 
 }  // namespace

@@ -6,11 +6,15 @@
 #include <random>
 
 #include "tests/analyze/ranks/jobs.h"
+#include "tests/analyze/ranks/pipelines.h"
 
 namespace mindtorch::analyze {
 namespace {
 
-std::vector<PathPiece> path_of(const std::vector<RankSummary>& job) { return critical_path(job, match_collectives(job)); }
+std::vector<PathPiece> path_of(const std::vector<RankSummary>& job) {
+  const Matching matching = match_collectives(job);
+  return critical_path(job, matching, align_clocks(matching, job.size()));
+}
 
 TEST(CriticalPath, GoesThroughTheRankThatEachCollectiveWaitedFor) {
   JobPlan plan{.ranks = 3, .steps = 6, .collectives_per_step = 1};
@@ -49,7 +53,7 @@ TEST(CriticalPath, CollectivesThatOverlapCountOnce) {
           {.kind = CollectiveKind::kAllReduce, .step = step, .parts = {{0, t + enter, t + 700}, {1, t + enter + 500, t + 700}}});
     }
   }
-  const std::vector<PathPiece> path = critical_path(ranks, matching);
+  const std::vector<PathPiece> path = critical_path(ranks, matching, align_clocks(matching, ranks.size()));
   ASSERT_EQ(path.size(), 3U);
   EXPECT_EQ(path[2].rank, 1U);
   EXPECT_EQ(path[2].late_ns, 500);
@@ -67,8 +71,36 @@ TEST(CriticalPath, WaitingForSeveralCollectivesAtOnceCountsOnce) {
         {.kind = CollectiveKind::kAllReduce, .step = step, .parts = {{0, t + 110, t + 650}, {1, t + 640, t + 650}}});
   }
   std::int64_t late = 0;
-  for (const PathPiece& piece : critical_path(ranks, matching)) late += matching.collectives[piece.collective].step > 0 ? piece.late_ns : 0;
+  for (const PathPiece& piece : critical_path(ranks, matching, align_clocks(matching, ranks.size())))
+    late += matching.collectives[piece.collective].step > 0 ? piece.late_ns : 0;
   EXPECT_EQ(late, 2 * (500 + 30));
+}
+
+std::int64_t late_of(const std::vector<PathPiece>& path, std::uint32_t rank) {
+  std::int64_t late = 0;
+  for (const PathPiece& piece : path) late += piece.rank == rank ? piece.late_ns : 0;
+  return late;
+}
+
+// Whether senders wait for receivers or not, and wherever the slow stage is.
+TEST(CriticalPath, GoesThroughTheSlowStageOfAPipeline) {
+  for (const bool sends_wait : {true, false}) {
+    for (std::size_t slow = 0; slow < 4; ++slow) {
+      PipelinePlan plan{.sends_wait = sends_wait};
+      plan.work_ns = [&](std::size_t stage, auto) { return stage == slow ? 15 * kMs : 10 * kMs; };
+      plan.offset_ns = [](std::size_t stage) { return static_cast<std::int64_t>(stage) * 3000 * kMs; };
+      const std::vector<PathPiece> path = path_of(make_pipeline(plan));
+      const double lost = static_cast<double>(plan.steps * plan.microbatches * 2 * 5 * kMs);
+      for (std::uint32_t stage = 0; stage < 4; ++stage)
+        EXPECT_NEAR(static_cast<double>(late_of(path, stage)), stage == slow ? lost : 0, 0.1 * lost) << "of stage " << stage;
+    }
+  }
+}
+
+TEST(CriticalPath, StagesThatAreEquallyFastLoseNothing) {
+  const std::vector<PathPiece> path = path_of(make_pipeline({}));
+  EXPECT_FALSE(path.empty());
+  for (const PathPiece& piece : path) EXPECT_EQ(piece.late_ns, 0);
 }
 
 TEST(CriticalPath, IsEmptyWithoutCollectivesInCommon) {

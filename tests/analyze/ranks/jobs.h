@@ -39,7 +39,8 @@ inline std::vector<RankSummary> make_job(const JobPlan& plan) {
     job[r].work = {{"aten::mm", RankWork::Kind::kOp, {}}, {"slow", RankWork::Kind::kScope, {}}};
   }
   for (std::int64_t step = 0; step < plan.steps; ++step) {
-    std::vector<std::int64_t> began = now;
+    const std::vector<std::int64_t> began = now;
+    std::vector<std::int64_t> exposed(plan.ranks, 0);
     for (std::size_t r = 0; r < plan.ranks; ++r)
       for (RankWork& row : job[r].work) row.seconds.push_back(0);
     for (std::int64_t place = 0; place < plan.collectives_per_step; ++place) {
@@ -53,6 +54,7 @@ inline std::vector<RankSummary> make_job(const JobPlan& plan) {
       const std::int64_t last = std::ranges::max(entered);
       for (std::size_t r = 0; r < plan.ranks; ++r) {
         now[r] = last + plan.transfer_ns(r, step);
+        exposed[r] += now[r] - entered[r];
         job[r].collectives.push_back({.name = 1,
                                       .group = 2,
                                       .kind = CollectiveKind::kAllReduce,
@@ -64,6 +66,7 @@ inline std::vector<RankSummary> make_job(const JobPlan& plan) {
     }
     for (std::size_t r = 0; r < plan.ranks; ++r) {
       job[r].steps.push_back({.number = step, .start_ns = began[r] + plan.offset_ns(r, step), .duration_ns = now[r] - began[r]});
+      job[r].steps.back().use[static_cast<std::size_t>(TimeUse::kExposed)] = exposed[r];
       job[r].end_ns = now[r] + plan.offset_ns(r, step);
     }
   }

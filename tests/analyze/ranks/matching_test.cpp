@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/analyze/ranks/jobs.h"
+#include "tests/analyze/ranks/pipelines.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -71,6 +72,39 @@ TEST(Matching, GroupsOfOneNameAreToldApartByTheirRanks) {
   for (std::size_t r = 0; r < 4; ++r)
     job[r].identity.groups = {{"tp", r < 2 ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{2, 3}}};
   EXPECT_EQ(match_collectives(job).collectives.size(), 2U);
+}
+
+TEST(Matching, TheNthSendIsTheSameMessageAsTheNthReceive) {
+  const auto job = make_pipeline({.stages = 3, .steps = 2, .microbatches = 4});
+  const Matching found = match_collectives(job);
+  ASSERT_EQ(found.collectives.size(), 2U * 2 * 2 * 4);  // steps, directions, neighbours, microbatches
+  for (const MatchedCollective& message : found.collectives) {
+    ASSERT_TRUE(message.is_message());
+    EXPECT_FALSE(message.synchronises());
+    EXPECT_EQ(message.sent().rank, message.sender);
+    EXPECT_EQ(message.sent().end_ns, message.received().end_ns);
+  }
+  EXPECT_THAT(found.unmatched, Each(0));
+}
+
+TEST(Matching, MessagesWithDifferentTagsAreDifferent) {
+  auto job = make_pipeline({.stages = 2, .steps = 1, .microbatches = 2, .goes_back = false});
+  for (RankSummary& rank : job) {
+    rank.collectives[0].tag = 7;
+    rank.collectives[1].tag = 9;
+  }
+  std::swap(job[1].collectives[0].tag, job[1].collectives[1].tag);  // the receiver waits for the second one first
+  const Matching found = match_collectives(job);
+  ASSERT_EQ(found.collectives.size(), 2U);
+  EXPECT_EQ(found.collectives[0].received().start_ns, job[1].collectives[1].start_ns);
+}
+
+TEST(Matching, MessagesWithoutAPeerAreLeftOutAndThoseWithoutACounterpartAreCounted) {
+  auto job = make_pipeline({.stages = 2, .steps = 1, .microbatches = 3, .goes_back = false});
+  job[0].collectives[2].peer = -1;
+  const Matching found = match_collectives(job);
+  EXPECT_EQ(found.collectives.size(), 3U);
+  EXPECT_THAT(found.unmatched, ElementsAre(0, 1));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The grid of step times by rank and step.
+// The grid of busy times by rank and step.
 #include "mindtorch/analyze/ranks/step_map.h"
 
 #include <gmock/gmock.h>
@@ -24,8 +24,15 @@ TEST(StepMap, HasARowPerRankAndAColumnPerStepIfThereIsRoom) {
   ASSERT_THAT(map.ranks, SizeIs(8));
   ASSERT_THAT(map.steps, SizeIs(10));
   for (std::size_t rank = 0; rank < 8; ++rank) {
-    for (std::size_t step = 0; step < 10; ++step) EXPECT_EQ(map.longest_ns[rank * 10 + step], job.summaries[rank].steps[step].duration_ns);
+    for (std::size_t step = 0; step < 10; ++step) EXPECT_EQ(map.longest_ns[rank * 10 + step], job.summaries[rank].steps[step].busy_ns());
   }
+}
+
+TEST(StepMap, ARankThatOthersWaitForStandsOut) {
+  const Job job = job_of(8, 10);
+  const StepMap map = step_map(job, 100, 100);
+  EXPECT_EQ(job.summaries[4].steps[7].duration_ns, job.summaries[5].steps[7].duration_ns) << "others wait";
+  EXPECT_GT(map.longest_ns[5 * 10 + 7], 2 * map.longest_ns[4 * 10 + 7]);
 }
 
 TEST(StepMap, CellsThatAreSharedHoldTheLongestStep) {
@@ -33,7 +40,7 @@ TEST(StepMap, CellsThatAreSharedHoldTheLongestStep) {
   const StepMap map = step_map(job, 3, 4);
   EXPECT_THAT(map.ranks, ElementsAre(StepMap::Range{0, 2}, StepMap::Range{3, 5}, StepMap::Range{6, 7}));
   EXPECT_THAT(map.steps, ElementsAre(StepMap::Range{0, 2}, StepMap::Range{3, 5}, StepMap::Range{6, 8}, StepMap::Range{9, 9}));
-  EXPECT_EQ(map.longest_ns[1 * 4 + 2], job.summaries[5].steps[7].duration_ns);
+  EXPECT_EQ(map.longest_ns[1 * 4 + 2], job.summaries[5].steps[7].busy_ns());
 }
 
 TEST(StepMap, AStepThatARankDidNotRecordIsMarked) {

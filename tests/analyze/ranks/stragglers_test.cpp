@@ -11,7 +11,8 @@ namespace mindtorch::analyze {
 namespace {
 
 std::vector<Straggler> stragglers_of(const std::vector<RankSummary>& job) {
-  return find_stragglers(job, critical_path(job, match_collectives(job)));
+  const Matching matching = match_collectives(job);
+  return find_stragglers(job, critical_path(job, matching, align_clocks(matching, job.size())));
 }
 
 TEST(Stragglers, ASlowRankIsFoundWithTheTimeAndTheWork) {

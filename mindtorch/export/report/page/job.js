@@ -1,4 +1,4 @@
-// The page about a job: who others wait for, step times by rank, communication, the critical path, and faults.
+// The page about a job: who others wait for, own times by rank, communication, the critical path, and faults.
 
 const USES = DATA.uses.map((name, k) => ({ name, column: 3 + k }));
 const RANK = { rank: 0, host: 1, step: 2, hidden: 9, waiting: 10, memory: 11, offset: 12, error: 13, events: 14, file: 15 };
@@ -18,6 +18,11 @@ function addTable(table, title, sub, sort, columns, hidden) {
   TABLES[table] = { title, sub, sort, columns, order: () => Object.keys(columns).filter((each) => !(hidden || []).includes(each)), hidden };
 }
 
+// Columns that are zero on all ranks would push the others out of sight.
+const unusedColumns = [...USES.map((use) => ["use" + use.column, use.column]), ["hidden", RANK.hidden], ["memory", RANK.memory]]
+  .filter(([, k]) => DATA.ranks.rows.every((row) => !row[k]))
+  .map(([name]) => name);
+
 addTable("ranks", "Ranks", "Means per step. What a step was spent on adds up to the step.", "waiting", {
   rank: column.plain("Rank", RANK.rank),
   host: column.name("Machine", RANK.host),
@@ -30,7 +35,7 @@ addTable("ranks", "Ranks", "Means per step. What a step was spent on adds up to 
   error: column.time("Known within", RANK.error, "The error bound of the clock"),
   events: column.count("Events", RANK.events),
   file: column.name("File", RANK.file),
-}, ["events", "file"]);
+}, [...unusedColumns, "events", "file"]);
 addTable("communication", "Communication", "Collectives by name, group and size. Transfer is the shortest part that a rank has in a call; the rest is waiting.", "seconds", {
   collective: column.name("Collective", 0),
   group: column.name("Group", 1),
@@ -132,7 +137,7 @@ function overview() {
   parts.push(stragglersCard());
   if (DATA.map.steps.length) {
     const shared = DATA.map.ranks.length < rows.length || DATA.map.steps.length < DATA.steps.rows.length ? " Neighbours share a cell, which shows the longest." : "";
-    parts.push(card("Step time by rank and step", "A row is a rank. The warmer its colour, the longer a step took than the median of all steps." + shared, stepMapChart()));
+    parts.push(card("Own time by rank and step", "A row is a rank. The warmer its colour, the longer the rank was busy in a step, compared with the median of all. Waiting for other ranks does not count." + shared, stepMapChart()));
   }
   if (rows.length) parts.push(useCard(rows));
   return parts;
@@ -149,6 +154,9 @@ function headline(rows) {
   return element("section", { class: "card numbers" }, items);
 }
 
+// What is a twentieth of the loss or less is noise.
+const worthTelling = (straggler) => straggler.work.filter(([, , lost]) => lost >= 0.05 * straggler.lost);
+
 function stragglersCard() {
   if (DATA.stragglers.length === 0) return card("Stragglers", null, element("p", { class: "healthy" }, "Others wait for no rank for 1 % of the time or more."));
   return card(
@@ -164,7 +172,7 @@ function stragglersCard() {
           {},
           element("h3", {}, "Rank " + each.rank + (each.host ? " on " + each.host : "")),
           element("p", {}, timeText(each.lost) + " lost in " + countText(each.steps) + (each.steps === 1 ? " step" : " steps")),
-          element("ul", {}, each.work.map(([work, kind, lost]) => element("li", {}, timeText(lost) + " more than other ranks in " + work + " (" + kind + ")"))),
+          element("ul", {}, worthTelling(each).map(([work, kind, lost]) => element("li", {}, timeText(lost) + " more than other ranks in " + work + " (" + kind + ")"))),
         ),
       ),
     ),
