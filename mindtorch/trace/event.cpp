@@ -1,6 +1,9 @@
 // Names of the vocabulary, as tables and files show them.
 #include "mindtorch/trace/event.h"
 
+#include <cstddef>
+#include <iterator>
+
 namespace mindtorch::trace {
 
 std::string_view device_type_name(DeviceType type) {
@@ -13,20 +16,57 @@ std::string_view device_type_name(DeviceType type) {
 }
 
 std::string_view scalar_type_name(ScalarType type) {
-  switch (type) {
-    case ScalarType::kUint8: return "unsigned char";
-    case ScalarType::kInt8: return "signed char";
-    case ScalarType::kInt16: return "short int";
-    case ScalarType::kInt32: return "int";
-    case ScalarType::kInt64: return "long int";
-    case ScalarType::kHalf: return "c10::Half";
-    case ScalarType::kFloat: return "float";
-    case ScalarType::kDouble: return "double";
-    case ScalarType::kBool: return "bool";
-    case ScalarType::kBFloat16: return "c10::BFloat16";
-    case ScalarType::kOther: return "";
-  }
-  return "";
+  // By torch's numbers, which stay the same when a release adds types.
+  static constexpr std::string_view kNames[] = {
+      "unsigned char",
+      "signed char",
+      "short int",
+      "int",
+      "long int",
+      "c10::Half",
+      "float",
+      "double",
+      "c10::complex<c10::Half>",
+      "c10::complex<float>",
+      "c10::complex<double>",
+      "bool",
+      "c10::qint8",
+      "c10::quint8",
+      "c10::qint32",
+      "c10::BFloat16",
+      "c10::quint4x2",
+      "c10::quint2x4",
+      "c10::bits1x8",
+      "c10::bits2x4",
+      "c10::bits4x2",
+      "c10::bits8",
+      "c10::bits16",
+      "c10::Float8_e5m2",
+      "c10::Float8_e4m3fn",
+      "c10::Float8_e5m2fnuz",
+      "c10::Float8_e4m3fnuz",
+      "short unsigned int",
+      "unsigned int",
+      "long unsigned int",
+      "c10::dummy_uint1_7_t<1>",
+      "c10::dummy_uint1_7_t<2>",
+      "c10::dummy_uint1_7_t<3>",
+      "c10::dummy_uint1_7_t<4>",
+      "c10::dummy_uint1_7_t<5>",
+      "c10::dummy_uint1_7_t<6>",
+      "c10::dummy_uint1_7_t<7>",
+      "c10::dummy_int1_7_t<1>",
+      "c10::dummy_int1_7_t<2>",
+      "c10::dummy_int1_7_t<3>",
+      "c10::dummy_int1_7_t<4>",
+      "c10::dummy_int1_7_t<5>",
+      "c10::dummy_int1_7_t<6>",
+      "c10::dummy_int1_7_t<7>",
+      "c10::Float8_e8m0fnu",
+      "c10::Float4_e2m1fn_x2",
+  };
+  const auto number = static_cast<std::size_t>(type);
+  return number < std::size(kNames) ? kNames[number] : std::string_view();
 }
 
 std::string_view memory_category_name(MemoryCategory category) {

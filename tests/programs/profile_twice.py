@@ -11,6 +11,7 @@ from pathlib import Path
 
 import mindtorch_v2.profiler
 import programs
+import research_programs
 import torch
 import torch.profiler
 import torch_programs
@@ -61,7 +62,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    program = {**vars(programs), **vars(torch_programs)}[sys.argv[1]]()
+    program = {**vars(programs), **vars(research_programs), **vars(torch_programs)}[sys.argv[1]]()
     for _ in range(WARM_UP_RUNS):
         program()
     said = {}

@@ -25,6 +25,9 @@ PROGRAMS = {
     "lightning_validation": "lightning",
     "accelerate_loop": "accelerate",
     "accelerate_accumulation": "accelerate",
+    "diffusers_unet": "diffusers",
+    "geometric_graphs": "torch_geometric",
+    "gpytorch_conjugate_gradients": "gpytorch",
     "compiled_step": "torch",
     "scripted_step": "torch",
     "workers_of_a_data_loader": "torch",
@@ -44,10 +47,6 @@ PRODUCTS_IN_PRODUCTS = "functional_transforms", "sparse_products"
 ATTENTION_OF_CPU = "aten::_scaled_dot_product_flash_attention_for_cpu"
 # The threads of gloo allocate memory in these programs. torch does not see it.
 WITH_MEMORY_OF_OTHER_THREADS = "fsdp_step", "collectives_without_waiting"
-# Batches arrive in memory that other processes have made. Only torch sees it.
-WITH_SHARED_MEMORY = ("workers_of_a_data_loader",)
-# Four allocations of some bytes, of which only torch hears.
-WITH_MEMORY_THAT_BYPASSES_THE_ALLOCATOR = ("lightning_validation",)
 
 
 def start(script, *arguments, folder, **variables):
@@ -100,8 +99,6 @@ def test_names_shapes_and_counts_of_events_are_the_same(said):
     assert sum(torchs.values()) > 10
     if said["program"] in WITH_MEMORY_OF_OTHER_THREADS:
         assert ours.pop("[memory] []") >= torchs.pop("[memory] []")
-    if said["program"] in WITH_SHARED_MEMORY + WITH_MEMORY_THAT_BYPASSES_THE_ALLOCATOR:
-        assert ours.pop("[memory] []") < torchs.pop("[memory] []")
     assert ours == torchs
 
 
@@ -124,9 +121,7 @@ def test_products_add_up_to_what_the_flop_counter_counts(said):
 
 
 def test_the_peak_of_memory_is_the_same(said):
-    if said["program"] in WITH_SHARED_MEMORY:
-        assert 0 < said["ours"]["peak_memory"] < said["torch"]["peak_memory"]
-    elif said["program"] not in WITH_MEMORY_OF_OTHER_THREADS:
+    if said["program"] not in WITH_MEMORY_OF_OTHER_THREADS:
         assert said["ours"]["peak_memory"] == said["torch"]["peak_memory"] > 0
 
 

@@ -4,8 +4,8 @@
 #include <torch/version.h>
 
 #include "mindtorch/bridges/torch/cpu_memory.h"
-#include "mindtorch/bridges/torch/device_memory.h"
 #include "mindtorch/bridges/torch/kept_addresses.h"
+#include "mindtorch/bridges/torch/memory_reports.h"
 #include "mindtorch/bridges/torch/op_callbacks.h"
 #include "mindtorch/bridges/torch/operators.h"
 #include "mindtorch/bridges/torch/session_listener.h"
@@ -17,14 +17,14 @@ namespace {
 const char* session_starts(std::uint32_t wants) noexcept {
   add_op_callbacks(wants);
   const char* problem = (wants & record::kMemory) != 0 ? watch_cpu_memory() : nullptr;
-  if ((wants & record::kMemory) != 0) watch_device_memory();
+  if ((wants & record::kMemory) != 0) watch_memory_reports();
   tell_listener(wants);
   return problem;
 }
 
 void session_stops() noexcept {
   tell_listener(0);
-  unwatch_device_memory();
+  unwatch_memory_reports();
   unwatch_cpu_memory();
   remove_op_callbacks();
   release_addresses();

@@ -74,6 +74,7 @@ std::string list_text(c10::IntArrayRef numbers) {
   return out += ']';
 }
 
+// What stands for tensors that are not defined has a number too, as in torch.
 Item tensor_item(const at::Tensor& tensor) {
   c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   Item item{.type = "Tensor(" + std::string(tensor.dtype().name()) + ")"};
@@ -89,7 +90,7 @@ Item tensor_item(const at::Tensor& tensor) {
     where = std::to_string(data == nullptr ? 0 : number_of(data)) + "," + std::to_string(impl.storage_offset()) + "," +
             std::to_string(impl.numel()) + "," + std::to_string(impl.itemsize()) + ",\"" + impl.device().str() + "\"";
   }
-  item.value = "[" + std::to_string(tensor.defined() ? number_of(&impl) : 0) + "," + where + "]";
+  item.value = "[" + std::to_string(number_of(&impl)) + "," + where + "]";
   return item;
 }
 

@@ -28,9 +28,27 @@ void report(const void* address, std::int64_t bytes) noexcept {
   record::record_memory(record::Device{}, address, bytes, total, 0);
 }
 
+constinit thread_local bool at_work __attribute__((tls_model("initial-exec"))) = false;
+
+// While torch's allocator works for ours on this thread. Blocks are never allocated inside an allocation, so calls do not nest.
+struct AtWork {
+  AtWork() noexcept { at_work = true; }
+  ~AtWork() { at_work = false; }
+  AtWork(const AtWork&) = delete;
+  AtWork& operator=(const AtWork&) = delete;
+};
+
 void report_and_free(void* address) {
   if (const std::size_t bytes = live_memory().remove(address)) report(address, -static_cast<std::int64_t>(bytes));
+  const AtWork guard;
   own_deleter(address);
+}
+
+// A mapping of shared memory begins with a page, and torch does not count it among what its allocator has handed out. The end of one is
+// reported even if its beginning was not.
+bool is_mapping(const void* address, std::size_t allocated) {
+  constexpr std::uintptr_t kPage = 4096;
+  return allocated == 0 && reinterpret_cast<std::uintptr_t>(address) % kPage == 0;
 }
 
 class WatchedAllocator final : public c10::Allocator {
@@ -53,6 +71,7 @@ class WatchedAllocator final : public c10::Allocator {
 
  private:
   c10::DataPtr allocate_or_report(std::size_t bytes) {
+    const AtWork guard;
     try {
       return own_->allocate(bytes);
     } catch (...) {
@@ -79,6 +98,19 @@ bool replace_allocator(c10::Allocator* by) noexcept {
 }
 
 }  // namespace
+
+bool is_watched_allocator_at_work() noexcept { return at_work; }
+
+void report_cpu_memory(const void* address, std::int64_t bytes, std::size_t allocated) noexcept {
+  const std::size_t known = live_memory().remove(address);
+  if (bytes < 0) {
+    // Torch remembers sizes by address. What it says of a block that was freed unseen concerns another block.
+    if (known != 0 || is_mapping(address, allocated)) report(address, bytes);
+    return;
+  }
+  live_bytes.fetch_sub(static_cast<std::int64_t>(known), std::memory_order_relaxed);  // of a block that was freed unseen
+  if (live_memory().insert(address, static_cast<std::size_t>(bytes))) report(address, bytes);
+}
 
 const char* watch_cpu_memory() noexcept try {
   c10::Allocator* own = c10::GetAllocator(c10::DeviceType::CPU);

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "mindtorch/base/thread_owned.h"
+
 namespace mindtorch::torch_bridge {
 namespace {
 
@@ -21,16 +23,18 @@ constinit std::array<std::atomic<c10::TensorImpl*>, kMostKept> ring{};
 constinit std::atomic<std::uint64_t> next_place{kMostKept};
 
 // Tensors that this thread put into the ring at place `since` or later. They are all there until kMostKept places after `since` were given
-// away. The size is small because it comes out of the little room for thread-local data that libraries loaded at run time share.
+// away. Its memory is the thread's own, because libraries that are loaded at run time share little room for thread-local data.
 struct Recent {
   std::uint64_t since = 0;
   std::array<const c10::TensorImpl*, 64> tensors{};
 };
-constinit thread_local Recent recent{};
 
 }  // namespace
 
 void keep_address(c10::TensorImpl& tensor) noexcept {
+  Recent* const cache = ThreadOwned<Recent>::get();
+  if (cache == nullptr) return;  // the thread is about to end, or there is no memory
+  Recent& recent = *cache;
   const std::uint64_t now = next_place.load(std::memory_order_relaxed);
   if (now - recent.since >= kMostKept) recent = {.since = now};
   const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(&tensor);

@@ -11,7 +11,7 @@
 
 #include "mindtorch/bridges/torch/bridge_thread.h"
 #include "mindtorch/bridges/torch/call_details.h"
-#include "mindtorch/bridges/torch/device_memory.h"
+#include "mindtorch/bridges/torch/memory_reports.h"
 #include "mindtorch/bridges/torch/op_details.h"
 #include "mindtorch/bridges/torch/operators.h"
 #include "mindtorch/bridges/torch/thread_numbers.h"
@@ -110,7 +110,7 @@ bool is_on_stack(const at::RecordFunction& fn) {
   if (slot == nullptr) return nullptr;
   link_evaluation(thread, fn, name, slot);
   if (fn.isAsync()) record::add_slot_flag(*slot, trace::kAsync);
-  if ((thread.state & kDetails) != 0) record_details(fn, name, thread.state, slot);
+  if ((thread.state & kDetails) != 0) (may_be_applied(fn, name) ? record_applied_details : record_details)(fn, name, thread.state, slot);
   if (fn.isNcclMeta()) record_collective(fn, slot);
   return free_scope;
 }
@@ -123,7 +123,7 @@ bool is_on_stack(const at::RecordFunction& fn) {
   thread->evaluation = nullptr;
   thread->open_ops.forget_slots();
   if ((state & record::kOneThread) != 0) admit(*thread);
-  if ((state & record::kMemory) != 0) watch_device_memory();
+  if ((state & record::kMemory) != 0) watch_memory_reports();
   note_thread_number(fn.threadId(), record::thread_number());
   return any_op_starts(*thread, fn);
 }

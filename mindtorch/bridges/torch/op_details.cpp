@@ -5,6 +5,9 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "mindtorch/bridges/torch/applied_functions.h"
 
 namespace mindtorch::torch_bridge {
 namespace {
@@ -44,6 +47,13 @@ void record_rare_details(const at::RecordFunction& fn, std::uint64_t state, reco
     static const record::NameId key = record::intern("overload_name");
     if (const std::string_view overload = overload_of(fn); !overload.empty()) record::add_attribute(slot, key, overload);
   }
+}
+
+void record_applied_details(const at::RecordFunction& fn, const OpName& name, std::uint64_t state, record::Slot* slot) {
+  const std::vector<c10::IValue> applied = (state & record::kShapes) != 0 ? applied_arguments(fn) : std::vector<c10::IValue>();
+  if (applied.empty()) return record_details(fn, name, state, slot);
+  record_arguments(c10::ArrayRef<const c10::IValue>(applied.data(), applied.size()), state, slot);
+  record_rare_details(fn, state, slot);
 }
 
 void record_collective(const at::RecordFunction& fn, record::Slot* slot) {

@@ -20,13 +20,25 @@ inline constexpr std::uint32_t kIdentities = record::kShapes | record::kMemory;
 // Those that few ops have.
 void record_rare_details(const at::RecordFunction& fn, std::uint64_t state, record::Slot* slot);
 
-// Records what `state` asks for about the op whose event `slot` has just been opened on this thread. Copies values; keeps no tensor.
-inline void record_details(const at::RecordFunction& fn, const OpName& name, std::uint64_t state, record::Slot* slot) {
+// Records the arguments of the op whose event `slot` has just been opened on this thread, if `state` asks for them. Copies values; keeps no
+// tensor.
+inline void record_arguments(c10::ArrayRef<const c10::IValue> inputs, std::uint64_t state, record::Slot* slot) {
   if ((state & kIdentities) == kIdentities) [[unlikely]]
-    record_identified_inputs(fn.inputs(), slot);
+    record_identified_inputs(inputs, slot);
   else if ((state & record::kShapes) != 0)
-    record_inputs(fn.inputs(), slot);
+    record_inputs(inputs, slot);
+}
+
+// Records what `state` asks for about that op.
+inline void record_details(const at::RecordFunction& fn, const OpName& name, std::uint64_t state, record::Slot* slot) {
+  record_arguments(fn.inputs(), state, slot);
   if (!name.is_aten || (state & record::kOverloads) != 0) record_rare_details(fn, state, slot);
+}
+
+// The same for a call that may be a torch.autograd.Function that Python applies.
+void record_applied_details(const at::RecordFunction& fn, const OpName& name, std::uint64_t state, record::Slot* slot);
+inline bool may_be_applied(const at::RecordFunction& fn, const OpName& name) {
+  return fn.scope() == at::RecordScope::FUNCTION && !name.is_aten && !name.is_evaluation;
 }
 
 // The parameters that torch.distributed announces before a collective, as torch's profiler writes them.

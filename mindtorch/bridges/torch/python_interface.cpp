@@ -3,8 +3,9 @@
 
 #include <cstdint>
 
+#include "mindtorch/bridges/torch/applied_functions.h"
 #include "mindtorch/bridges/torch/bridge.h"
-#include "mindtorch/bridges/torch/device_memory.h"
+#include "mindtorch/bridges/torch/memory_reports.h"
 #include "mindtorch/bridges/torch/session_listener.h"
 #include "mindtorch/record/state.h"
 
@@ -22,14 +23,15 @@ extern const std::uint32_t mindtorch_torch_wants_owners = record::kMemory | reco
 const char* mindtorch_torch_activate() { return bridge::activate(); }
 const char* mindtorch_torch_version() { return bridge::torch_version(); }
 void mindtorch_torch_listen(bridge::SessionListener listener) { bridge::set_session_listener(listener); }
+void mindtorch_torch_ask_for_arguments(bridge::ArgumentSource source) { bridge::set_argument_source(source); }
 
 // Whether torch.jit traces what this thread does: a scope that is entered meanwhile becomes a part of the traced graph.
 int mindtorch_torch_is_tracing() { return torch::jit::tracer::isTracing() ? 1 : 0; }
 
-// While torch.profiler runs on this thread, torch's devices report their memory to it: it cannot start where somebody else is told.
-void mindtorch_torch_leave_device_memory() { bridge::unwatch_device_memory(); }
-void mindtorch_torch_retake_device_memory() {
-  if (record::wants(record::kMemory)) bridge::watch_device_memory();
+// While torch.profiler runs on this thread, torch reports memory to it: it cannot start where somebody else is told.
+void mindtorch_torch_leave_memory_reports() { bridge::unwatch_memory_reports(); }
+void mindtorch_torch_retake_memory_reports() {
+  if (record::wants(record::kMemory)) bridge::watch_memory_reports();
 }
 
 }  // extern "C"

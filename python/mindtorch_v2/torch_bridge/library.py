@@ -5,6 +5,7 @@ from pathlib import Path
 
 from mindtorch_v2._C import _set_tracing_check
 from mindtorch_v2.torch_bridge import layout, ready
+from mindtorch_v2.torch_bridge.functions import argument_source
 from mindtorch_v2.torch_bridge.sessions import SessionHooks
 
 
@@ -24,6 +25,7 @@ class Library:
             raise NotUsableError(f"{problem.decode()} ({layout.BUILD_COMMAND})")
         self.description = f"active: PyTorch {torch_version}"
         self._hooks = SessionHooks(self._calls)
+        self._calls.mindtorch_torch_ask_for_arguments(ctypes.c_void_p(argument_source()))
         _set_tracing_check(ctypes.cast(self._calls.mindtorch_torch_is_tracing, ctypes.c_void_p).value)
 
 
@@ -66,6 +68,7 @@ def _declared(calls: ctypes.CDLL) -> ctypes.CDLL:
     calls.mindtorch_torch_activate.restype = ctypes.c_char_p
     calls.mindtorch_torch_version.restype = ctypes.c_char_p
     calls.mindtorch_torch_listen.restype = None
-    calls.mindtorch_torch_leave_device_memory.restype = None
-    calls.mindtorch_torch_retake_device_memory.restype = None
+    calls.mindtorch_torch_ask_for_arguments.restype = None
+    calls.mindtorch_torch_leave_memory_reports.restype = None
+    calls.mindtorch_torch_retake_memory_reports.restype = None
     return calls

@@ -52,6 +52,11 @@ void ArgumentWords::append_tensor(PyObject* value, const ForeignTensor& tensor) 
   if (identified_) identities_.push_back(identity_of(value));
 }
 
+void ArgumentWords::add_kind(Kind kind) {
+  ++words_[0];
+  words_.push_back(trace::make_input_header(kind));
+}
+
 void ArgumentWords::add(PyObject* value) {
   ++words_[0];
   if (add_scalar(value)) return;

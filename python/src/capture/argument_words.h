@@ -19,6 +19,15 @@ class ArgumentWords {
   // `args` is a sequence or None, `kwargs` a dict or None; anything else is left out. `identified`: with the identities of tensors, if one
   // of them is torch's. Needs the GIL.
   ArgumentWords(PyObject* args, PyObject* kwargs, bool identified = asks_for_identities());
+  // No arguments yet, and no identities.
+  ArgumentWords() : identified_(false), words_(1) {}
+
+  // Adds one argument. Needs the GIL.
+  void add(PyObject* value);
+  // Adds an argument of which nothing but its kind is told.
+  void add_kind(trace::Input::Kind kind);
+  // The number of arguments, and each argument.
+  const std::vector<std::int64_t>& words() const { return words_; }
 
   // True if this session is told which tensors ops took.
   static bool asks_for_identities() noexcept { return record::wants(record::kShapes) && record::wants(record::kMemory); }
@@ -27,7 +36,6 @@ class ArgumentWords {
   void write(record::Slot* slot) const noexcept;
 
  private:
-  void add(PyObject* value);
   bool add_scalar(PyObject* value);
   bool add_tensor(PyObject* value);
   void add_sequence(PyObject* sequence);

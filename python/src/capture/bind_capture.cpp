@@ -2,6 +2,7 @@
 #include "mindtorch/record/foreign_lock.h"
 #include "mindtorch/record/state.h"
 #include "python/src/bindings.h"
+#include "python/src/capture/applied_arguments.h"
 #include "python/src/capture/bind_execution_trace.h"
 #include "python/src/capture/call_slot.h"
 #include "python/src/capture/dispatch_hooks.h"
@@ -44,6 +45,7 @@ void bind_capture(nb::module_& module) {
   record::set_foreign_lock(&interpreter_lock());
   watch_interpreter_exit();
   bind_session_listener(module);
+  bind_applied_arguments(module);
   add_record_function(module.ptr());
   add_record_function_fast(module.ptr());
   add_dispatch_hooks(module.ptr());

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -31,14 +32,15 @@ class Event:
         self.parent, self.children, self.memory = None, [], 0
 
     def argument(self, key):
-        return json.dumps(self.args.get(key))
+        return json.dumps(self.args.get(key), default=float)
 
 
 class Trace:
     """Ops, annotations and memory of a Chrome trace, nested by time alone."""
 
     def __init__(self, path):
-        content = json.loads(Path(path).read_text())
+        # A float of this size is not exact to the nanosecond: the end of an op would seem to lie behind that of its caller.
+        content = json.loads(Path(path).read_text(), parse_float=Decimal)
         entries = content["traceEvents"]
         self.events = [Event(e) for e in entries if e.get("ph") == "X" and e.get("cat") in ("cpu_op", "user_annotation")]
         self.events.sort(key=lambda event: (event.thread, event.start, -event.end))

@@ -112,6 +112,7 @@ def test_values_schemas_and_identities_are_those_of_torchs_observer(torch, obser
         torch.cat([part, part * 2.5]).sum(dim=[0], keepdim=True)
         torch.empty(2, device="cpu", dtype=torch.int64).fill_(1)
         torch.std_mean(x)
+        torch.nn.functional.batch_norm(x, None, None, training=True)  # tensors that are not defined
 
     theirs, ours = observed(forward)
     assert [without_sequence(node) for node in Sight(ours).nodes()] == [without_sequence(node) for node in Sight(theirs).nodes()]

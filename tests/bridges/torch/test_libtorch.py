@@ -11,6 +11,8 @@ import pytest
 
 pytestmark = [pytest.mark.slow]
 HERE = Path(__file__).parent
+# Torch says so once, under its own profiler too, when memory is freed that was allocated before a profile with memory.
+FREED_BEFORE = "Memory block of unknown size was allocated before the profiling started"
 
 
 def run(*command):
@@ -55,7 +57,7 @@ def test_a_project_of_ones_own_trains_prints_a_table_and_writes_a_trace(torch, c
     run(cmake, "--build", tmp_path)
     done = run(tmp_path / "train", tmp_path / "trace.json")
     assert "aten::addmm" in done.stdout
-    assert done.stderr == ""
+    assert [line for line in done.stderr.splitlines() if FREED_BEFORE not in line] == []
     names = Counter(event["name"] for event in json.loads((tmp_path / "trace.json").read_text())["traceEvents"])
     assert names["forward"] == names["ProfilerStep#2"] * 3 == 3
     assert names["aten::addmm"] == 6

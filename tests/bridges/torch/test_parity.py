@@ -97,23 +97,19 @@ def test_backward_nodes_name_the_sequence_number_of_their_forward_op(traces):
     assert numbers(ours) == numbers(theirs)
 
 
-def test_numbers_among_the_arguments_of_an_autograd_function_are_left_out(torch):
-    """torch reports them to its own profiler only, so that the tensors move up."""
-
-    class Scaled(torch.autograd.Function):
-        @staticmethod
-        def forward(context, factor, values):
-            return values * factor
-
-        @staticmethod
-        def backward(context, gradient):
-            return None, gradient
-
+def test_every_type_of_elements_has_torchs_name(torch, read_trace, tmp_path):
     from mindtorch_v2.profiler import profile
 
-    shapes = []
+    types = sorted({value for value in vars(torch).values() if isinstance(value, torch.dtype)}, key=str)
+    tensors = [torch.empty(2, dtype=dtype) for dtype in types if not str(dtype).startswith(("torch.qint", "torch.quint"))]
+    tensors += [torch.quantize_per_tensor(torch.ones(2), 1.0, 0, dtype) for dtype in (torch.qint8, torch.quint8, torch.qint32)]
+    names = []
     for make in (torch.profiler.profile, profile):
         with make(record_shapes=True) as prof:
-            Scaled.apply(0.5, torch.ones(3, requires_grad=True))
-        shapes.append(next(event.input_shapes for event in prof.events() if event.name == "Scaled"))
-    assert shapes == [[[], [3]], [[3]]]
+            for tensor in tensors:
+                tensor.detach()
+        prof.export_chrome_trace(str(tmp_path / "trace.json"))
+        events = read_trace(tmp_path / "trace.json").events
+        names.append([event.args["Input type"] for event in events if event.name == "aten::detach"])
+    assert names[1] == names[0]
+    assert ["c10::complex<float>"] in names[0] and [""] not in names[0]
