@@ -24,7 +24,7 @@ struct SourceStatus {
 
 struct ProfilerStatus {
   bool recording = false;             // a session records host events now
-  std::string clock;                  // "tsc"
+  std::string clock;                  // "tsc"; "cntvct" on arm64
   std::vector<std::string> hosts;     // runtimes whose ops are recorded: "embedded", "torch"
   std::vector<SourceStatus> sources;  // which source records which device
 };

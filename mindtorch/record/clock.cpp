@@ -13,6 +13,12 @@
 namespace mindtorch::record {
 namespace {
 
+#if defined(__aarch64__)
+constexpr std::string_view kCounterName = "cntvct";
+#else
+constexpr std::string_view kCounterName = "tsc";
+#endif
+
 std::int64_t read_ns(clockid_t id) noexcept {
   timespec now;
   ::clock_gettime(id, &now);
@@ -57,7 +63,7 @@ class HardwareClock : public Clock {
     while (read_ns(CLOCK_MONOTONIC) - first_.monotonic_ns < 1'000'000) {
     }
   }
-  std::string_view name() const override { return "tsc"; }
+  std::string_view name() const override { return kCounterName; }
   bool is_hardware() const override { return true; }
   std::uint64_t ticks() noexcept override { return hardware_ticks(); }
   ClockSample sample() override { return take_sample(hardware_ticks); }

@@ -6,6 +6,7 @@
 #include "mindtorch/record/names.h"
 #include "tests/profiler/fake_source.h"
 #include "tests/profiler/names_of.h"
+#include "tests/support/emulator.h"
 
 namespace mindtorch::profiler {
 namespace {
@@ -51,6 +52,7 @@ TEST(SessionRecorder, StepScopesAreNamedAsInTorchAndAreOfTheirOwnKind) {
 }
 
 TEST(SessionRecorder, TheStepsOfALongRunLeaveNoNamesBehind) {
+  if (tests::is_emulated()) GTEST_SKIP() << "the counter of qemu advances once in a microsecond, so that several steps begin at one time";
   SessionRecorder recorder({}, {Activity::kCpu}, {});
   recorder.prepare();
   recorder.start();

@@ -151,7 +151,9 @@ def test_help_lists_every_command(project_root):
         assert command in result.stdout
 
 
-@pytest.mark.parametrize("arguments", [("test", "--nonsense"), ("bench", "--nonsense"), ("bench", "no_such_benchmark")])
+@pytest.mark.parametrize(
+    "arguments", [("test", "--nonsense"), ("bench", "--nonsense"), ("bench", "no_such_benchmark"), ("wheel", "--arch", "sparc")]
+)
 def test_a_wrong_argument_is_refused_before_any_work(project_root, arguments):
     result = dev(project_root, *arguments)
     assert result.returncode == 1
@@ -179,3 +181,40 @@ def test_a_shim_that_runs_nothing_is_no_python(machine):
     machine.give("python3.11", "exit 127")
     machine.give("python3.12", "echo 3.11")
     assert wheel_pythons(machine) == []
+
+
+def test_a_wheel_for_arm64_is_for_the_python_of_debian_only(project_root):
+    result = dev(project_root, "wheel", "--arch", "arm64", "--python", "python3.12")
+    assert result.returncode == 1
+    assert "leave out --python" in result.stderr
+
+
+ARM64 = 'source "${SETUP%/*}/arm64.sh"; uname() { echo x86_64; }; '
+
+
+def test_packages_for_arm64_are_unpacked_with_links_that_stay_in_their_folder(machine):
+    (machine.folder / "build" / "arm64_debian" / "apt" / "archives").mkdir(parents=True)
+    (machine.folder / "build" / "arm64_debian" / "apt" / "archives" / "zlib.deb").touch()
+    machine.give("dpkg-deb", 'mkdir -p "$3/lib" "$3/usr/lib/aarch64-linux-gnu/pkgconfig"; ln -s /lib/libz.so.1 "$3/usr/lib/libz.so"')
+    for command in ("find", "ln", "readlink"):
+        (machine.bin / command).symlink_to(subprocess.run(["which", command], capture_output=True, text=True, check=True).stdout.strip())
+    result = machine.run(ARM64 + "unpack_arm64_packages")
+    assert result.returncode == 0, result.stderr
+    root = machine.folder / "build" / "arm64_debian" / "root"
+    assert (root / "usr" / "lib" / "libz.so").readlink().as_posix() == "../../lib/libz.so.1"
+    assert (root / "usr" / "lib" / "aarch64-linux-gnu" / "libopenblas.so.0").is_symlink()
+
+
+def test_what_was_unpacked_for_arm64_is_kept_until_the_list_of_packages_changes(machine):
+    machine.install("g++-aarch64-linux-gnu", "qemu-user-static", "binfmt-support")
+    made = machine.folder / "build" / "arm64_debian" / "made_of"
+    made.parent.mkdir(parents=True)
+    steps = "download_arm64_packages() { echo downloads; exit 3; }; "
+    for text, status in (('"${ARM64_PACKAGES[*]}"', 0), ("zlib1g-dev", 3)):
+        assert machine.run(ARM64 + steps + f"echo {text} >{made}; need_arm64").returncode == status
+
+
+def test_on_an_arm64_machine_nothing_is_unpacked(machine):
+    result = machine.run(ARM64 + "uname() { echo aarch64; }; need_arm64")
+    assert result.returncode == 1
+    assert "leave it out" in result.stderr

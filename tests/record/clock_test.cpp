@@ -47,6 +47,15 @@ TEST_P(EveryClockTest, ItsRateTurnsTicksIntoTheNanosecondsOfTheSystem) {
 INSTANTIATE_TEST_SUITE_P(Clocks, EveryClockTest,
                          testing::Values([]() -> Clock* { return &system_clock(); }, []() -> Clock* { return &monotonic_clock(); }));
 
+TEST(SystemClock, IsNamedAfterTheCounterThatItReads) {
+  if (!system_clock().is_hardware()) GTEST_SKIP() << "this machine has no counter that can be trusted";
+#if defined(__aarch64__)
+  EXPECT_EQ(system_clock().name(), "cntvct");
+#else
+  EXPECT_EQ(system_clock().name(), "tsc");
+#endif
+}
+
 TEST(FakeClock, MovesOnlyWhenTold) {
   FakeClock clock;
   const std::uint64_t start = clock.ticks();

@@ -11,6 +11,7 @@
 #include "mindtorch/record/input_writer.h"
 #include "mindtorch/trace/invariants.h"
 #include "tests/record/recorded.h"
+#include "tests/support/emulator.h"
 #include "tests/support/sanitizers.h"
 
 namespace mindtorch::record {
@@ -206,7 +207,7 @@ std::int64_t resident_bytes() {
 }
 
 TEST(Leaks, AThousandSessionsGrowTheProcessByLessThanAMegabyte) {
-  if (tests::kSanitized) GTEST_SKIP() << "a sanitizer keeps freed memory";
+  if (tests::kSanitized || tests::is_emulated()) GTEST_SKIP() << "a sanitizer or qemu keeps freed memory";
   const auto one_session = [] {
     auto session = Session::prepare({.shapes = true, .memory = true});
     session->start();
@@ -229,7 +230,7 @@ TEST(Leaks, AThousandSessionsGrowTheProcessByLessThanAMegabyte) {
 }
 
 TEST(Leaks, ALargeSessionGivesItsMemoryBack) {
-  if (tests::kSanitized) GTEST_SKIP() << "a sanitizer keeps freed memory";
+  if (tests::kSanitized || tests::is_emulated()) GTEST_SKIP() << "a sanitizer or qemu keeps freed memory";
   const std::int64_t before = resident_bytes();
   {
     auto session = Session::prepare({});

@@ -8,6 +8,11 @@ WHEEL_FOLDER=build/wheel
 READY_BRIDGES=$PWD/build/ready_bridges
 TORCH_RELEASES=build/torch_releases
 
+# What tools/ready_bridges.py, pip wheel and auditwheel are told besides, if the wheel is for another machine.
+BRIDGE_OPTIONS=()
+WHEEL_SETTINGS=()
+REPAIR_OPTIONS=()
+
 # The Pythons that a wheel can be made for; "t" has no GIL of its own.
 SUPPORTED_PYTHONS=(3.10 3.11 3.12 3.13 3.14 3.14t)
 
@@ -35,7 +40,8 @@ build_bridges() {
   [[ ${1:-} != none ]] || return 0
   build dev mindtorch_python
   say "Building the bridges to releases of PyTorch (downloads up to a gigabyte for each that $TORCH_RELEASES lacks)"
-  PYTHONPATH=build/dev/python .venv/bin/python tools/ready_bridges.py --into "$READY_BRIDGES" --kept "$TORCH_RELEASES" ${1:+--releases "$1"}
+  PYTHONPATH=build/dev/python .venv/bin/python tools/ready_bridges.py --into "$READY_BRIDGES" --kept "$TORCH_RELEASES" \
+    "${BRIDGE_OPTIONS[@]}" ${1:+--releases "$1"}
 }
 
 # build_distributions PYTHON...: the wheels are built from the source distribution, so that one that lacks a file is noticed. All are built in
@@ -47,7 +53,8 @@ build_distributions() {
   export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
   .venv/bin/python -m build --sdist --outdir "$WHEEL_FOLDER" .
   tar -xf "$WHEEL_FOLDER"/*.tar.gz -C "$WHEEL_FOLDER/source" --strip-components 1
-  settings=(--config-settings "cmake.define.MINDTORCH_READY_BRIDGES=$READY_BRIDGES" --config-settings "build-dir=$PWD/$WHEEL_FOLDER/tree")
+  settings=("${WHEEL_SETTINGS[@]}" --config-settings "cmake.define.MINDTORCH_READY_BRIDGES=$READY_BRIDGES"
+    --config-settings "build-dir=$PWD/$WHEEL_FOLDER/tree")
   for python in "$@"; do
     "$python" -m pip wheel --no-deps --wheel-dir "$WHEEL_FOLDER/as_built" "${settings[@]}" "$WHEEL_FOLDER/source"
   done
@@ -59,7 +66,7 @@ repair_wheels() {
   local wheel
   for wheel in "$WHEEL_FOLDER"/as_built/*.whl; do
     PATH=$PWD/.venv/bin:$PATH .venv/bin/python -m auditwheel repair --exclude libtorch_cpu.so --exclude libc10.so \
-      --wheel-dir "$WHEEL_FOLDER" "$wheel"
+      "${REPAIR_OPTIONS[@]}" --wheel-dir "$WHEEL_FOLDER" "$wheel"
   done
   rm -r "$WHEEL_FOLDER/as_built"
 }
@@ -76,18 +83,35 @@ try_wheel() {
   rm -rf "$WHEEL_FOLDER/empty"
 }
 
+# choose_arm64: the wheel is for arm64 (tools/dev/arm64.sh). Its Python is Debian's, and qemu runs it.
+choose_arm64() {
+  need_arm64
+  WHEEL_FOLDER=build/wheel_arm64
+  READY_BRIDGES=$PWD/build/ready_bridges_arm64
+  BRIDGE_OPTIONS=(--machine aarch64)
+  WHEEL_SETTINGS=(--config-settings "cmake.define.CMAKE_TOOLCHAIN_FILE=$PWD/cmake/arm64.cmake")
+  REPAIR_OPTIONS=(--ldpaths "$ARM64_LIBRARIES:$ARM64_ROOT/lib/aarch64-linux-gnu")
+}
+
 run_wheel() {
-  local releases="" pythons=() python
+  local releases="" pythons=() python arch=""
   while [[ $# -gt 0 ]]; do
     case $1 in
       --torch) releases=${2:?} && shift 2 ;;
       --python) pythons+=("${2:?}") && shift 2 ;;
+      --arch) arch=${2:?} && shift 2 ;;
       *) fail "wheel: unknown option $1" ;;
     esac
   done
+  [[ $arch == "" || $arch == arm64 ]] || fail "wheel: --arch may be arm64, not $arch"
+  [[ $arch == "" || ${#pythons[@]} == 0 ]] || fail "wheel: a wheel for $arch is for the Python of Debian; leave out --python"
   need_build_tools
   need_python
   need_python wheel
+  if [[ $arch == arm64 ]]; then
+    choose_arm64
+    pythons=("$ARM64_PYTHON")
+  fi
   if [[ ${#pythons[@]} == 0 ]]; then pythons=("$PWD/.venv/bin/python"); fi
   if [[ ${pythons[*]} == all ]]; then mapfile -t pythons < <(all_pythons); fi
   [[ ${#pythons[@]} -gt 0 ]] || fail "wheel: none of Python ${SUPPORTED_PYTHONS[*]} is installed"
