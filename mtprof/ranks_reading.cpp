@@ -119,7 +119,8 @@ RanksRead read_ranks(const std::vector<std::string>& files, std::uint64_t max_me
   std::atomic<std::size_t> next{0};
   if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
   const auto workers = static_cast<unsigned>(std::min<std::size_t>(threads, files.size()));
-  const ingest::ReadOptions options{.times_only = true, .max_memory = max_memory, .threads = threads / workers};
+  const std::vector<std::string_view> attributes = analyze::rank_attributes();
+  const ingest::ReadOptions options{.times_only = true, .attributes = attributes, .max_memory = max_memory, .threads = threads / workers};
   const auto work = [&] {
     for (std::size_t k = next++; k < files.size(); k = next++) results[k] = try_summarize(files[k], options);
   };

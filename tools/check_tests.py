@@ -71,6 +71,7 @@ TESTED_ELSEWHERE = {
     **_each("reference_device", "driver result", ["reference_device/power_test.cpp"]),
     "reference_device/events.cpp": ["reference_device/event_test.cpp"],
     **_each("runtime", "caching_allocator cpu_backend memory", ["runtime/allocator_test.cpp"]),
+    "runtime/blas/library.cpp": ["runtime/blas/blas_test.cpp"],
     "runtime/device.cpp": ["runtime/device_seam_test.cpp"],
     **_each("runtime", "dim_vector geometry storage tensor_impl", ["runtime/tensor_test.cpp"]),
     "runtime/embedded_host.cpp": ["runtime/recording_test.cpp"],

@@ -2,8 +2,10 @@
 #include "mindtorch/analyze/launch_links.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "mindtorch/base/large_pages.h"
+#include "mindtorch/base/mostly_sorted.h"
 
 namespace mindtorch::analyze {
 
@@ -15,19 +17,28 @@ class LaunchIndex {
       if (trace::is_launch_kind(events.kind[i]) && events.link[i] != 0) launches_.push_back({events.link[i], i});
     }
     if (launches_.empty()) return;
-    if (!std::ranges::is_sorted(launches_)) std::ranges::sort(launches_);
-    first_ = launches_.front().correlation;
-    const std::uint64_t range = launches_.back().correlation - first_;
-    if (range / 8 >= launches_.size()) return;
+    const auto [least, most] = std::ranges::minmax(launches_, {}, &Launch::correlation);
+    first_ = least.correlation;
+    const std::uint64_t range = most.correlation - first_;
+    if (range / 8 >= launches_.size()) {
+      sort_mostly_sorted(std::span(launches_));
+      return;
+    }
     dense_.assign(range + 1, kNoEvent);
-    for (auto at = launches_.rbegin(); at != launches_.rend(); ++at) dense_[at->correlation - first_] = at->event;
+    for (const Launch& launch : launches_ | std::views::reverse) dense_[launch.correlation - first_] = launch.event;
   }
 
   // The first launch with this correlation, kNoEvent if there is none.
-  EventIndex find(std::uint64_t correlation) const {
+  EventIndex find(std::uint64_t correlation) {
     if (!dense_.empty()) return correlation < first_ || correlation - first_ >= dense_.size() ? kNoEvent : dense_[correlation - first_];
-    const auto found = std::ranges::lower_bound(launches_, correlation, {}, &Launch::correlation);
-    return found == launches_.end() || found->correlation != correlation ? kNoEvent : found->event;
+    // Activities run about in the order in which they were launched, so the next one is often the launch behind the last one.
+    const auto is_next = [&] { return next_ < launches_.size() && launches_[next_].correlation == correlation; };
+    if (!is_next() || (next_ > 0 && launches_[next_ - 1].correlation == correlation)) {
+      const auto found = std::ranges::lower_bound(launches_, correlation, {}, &Launch::correlation);
+      next_ = static_cast<std::size_t>(found - launches_.begin());
+      if (!is_next()) return kNoEvent;
+    }
+    return launches_[next_++].event;
   }
 
  private:
@@ -39,6 +50,7 @@ class LaunchIndex {
   std::vector<Launch> launches_;
   std::vector<EventIndex> dense_;
   std::uint64_t first_ = 0;
+  std::size_t next_ = 0;  // the launch behind the one that was found last
 };
 
 LaunchLinks::LaunchLinks(const trace::Recording& recording, const EventTree& tree) : recording_(&recording), tree_(&tree) {
@@ -48,8 +60,8 @@ LaunchLinks::LaunchLinks(const trace::Recording& recording, const EventTree& tre
 }
 
 // The correlation of the captured call is an attribute of each activity that a graph ran.
-void LaunchLinks::find_captured_calls(const LaunchIndex& launches) {
-  const auto key = std::ranges::find(recording_->names, "capture correlation");
+void LaunchLinks::find_captured_calls(LaunchIndex& launches) {
+  const auto key = std::ranges::find(recording_->names, kCaptureCorrelation);
   if (key == recording_->names.end()) return;
   const auto key_id = static_cast<NameId>(key - recording_->names.begin());
   const trace::SharedTable<trace::Attribute>& attributes = recording_->attributes;
@@ -66,7 +78,7 @@ void LaunchLinks::find_captured_calls(const LaunchIndex& launches) {
 
 void LaunchLinks::link() {
   const trace::EventColumns& events = recording_->events;
-  const LaunchIndex launches(events);
+  LaunchIndex launches(events);
   find_captured_calls(launches);
   launch_.resize(events.size());
   prefer_large_pages(launch_);

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 #include "mindtorch/analyze/event_tree.h"
@@ -17,6 +18,9 @@
 namespace mindtorch::analyze {
 
 class LaunchIndex;
+
+// The attribute of an activity that a graph ran: the correlation of the call that was captured.
+inline constexpr std::string_view kCaptureCorrelation = "capture correlation";
 
 // The number of launches, and of the device records that they caused.
 struct LaunchCounts {
@@ -50,7 +54,7 @@ class MINDTORCH_EXPORT LaunchLinks {
     friend auto operator<=>(const Work&, const Work&) = default;
   };
 
-  void find_captured_calls(const LaunchIndex& launches);
+  void find_captured_calls(LaunchIndex& launches);
   void link();
   void sum_up();
   const std::vector<Work>& work() const;

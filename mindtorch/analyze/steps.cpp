@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "mindtorch/analyze/step_finder.h"
+
 namespace mindtorch::analyze {
 namespace {
 
@@ -43,14 +45,6 @@ void drop_open_step(const trace::Recording& recording, std::vector<Step>& found)
   if (open->second == std::to_string(found.back().number)) found.pop_back();
 }
 
-// The last step that started by then and has not ended.
-Step* step_at(std::vector<Step>& steps, std::int64_t time_ns) {
-  const auto after = std::ranges::upper_bound(steps, time_ns, {}, &Step::start_ns);
-  if (after == steps.begin()) return nullptr;
-  Step& step = *(after - 1);
-  return time_ns < step.start_ns + step.duration_ns ? &step : nullptr;
-}
-
 }  // namespace
 
 std::vector<Step> steps(const Analysis& analysis) {
@@ -61,12 +55,14 @@ std::vector<Step> steps(const Analysis& analysis) {
   if (found.empty()) found = from_marks(recording);
   drop_open_step(recording, found);
   if (found.empty()) return found;
+  StepFinder<Step> finder(found);
   for (EventIndex i = 0; i < recording.events.size(); ++i) {
     if (!tree.is_node(i) || recording.events.kind[i] == trace::EventKind::kStep) continue;
-    Step* step = step_at(found, recording.events.start_ns[i]);
-    if (step == nullptr) continue;
-    ++step->events;
-    step->device_ns += launches.self_ns(i);
+    const std::int64_t index = finder.at(recording.events.start_ns[i]);
+    if (index < 0) continue;
+    Step& step = found[static_cast<std::size_t>(index)];
+    ++step.events;
+    step.device_ns += launches.self_ns(i);
   }
   return found;
 }

@@ -48,6 +48,12 @@ void FunctionFinder::note_missing(std::string_view name) {
   missing_ += name;
 }
 
+std::string library_of(const void* address) {
+  Dl_info info{};
+  const bool is_known = ::dladdr(address, &info) != 0 && info.dli_fname != nullptr;
+  return is_known ? std::filesystem::absolute(info.dli_fname).string() : "";
+}
+
 std::vector<std::string> loaded_libraries() {
   std::vector<std::string> paths;
   ::dl_iterate_phdr(

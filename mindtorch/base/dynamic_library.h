@@ -60,6 +60,9 @@ class FunctionFinder {
   std::string missing_;
 };
 
+// The path of the library or program that contains this address, empty if there is none.
+std::string library_of(const void* address);
+
 // The paths of all libraries that the process has loaded.
 std::vector<std::string> loaded_libraries();
 

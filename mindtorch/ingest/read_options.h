@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 
 #include "mindtorch/base/export.h"
 
@@ -9,8 +11,10 @@ namespace mindtorch::ingest {
 
 struct ReadOptions {
   bool check_flows = false;  // Chrome traces: count arrows that lack an end; costs a sort of all arrows
-  // Chrome traces: leave out stacks and the inputs of ops, which are most of a large trace. Calls of c10d keep their inputs.
+  // Chrome traces: leave out stacks, the inputs of ops and attributes, which are most of a large trace. Calls of c10d keep their inputs,
+  // and all events the attributes that `attributes` names.
   bool times_only = false;
+  std::span<const std::string_view> attributes;
   // The most bytes of memory that reading may take; 0 stands for default_memory(). kUnlimitedMemory is for files one has written oneself.
   std::uint64_t max_memory = 0;
   unsigned threads = 0;  // Chrome traces: most threads that parse; 0 stands for one per processor, at most eight

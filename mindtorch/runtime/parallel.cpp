@@ -1,7 +1,6 @@
 // The thread pool.
 #include "mindtorch/runtime/parallel.h"
 
-#include <cblas.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/runtime/blas/blas.h"
 
 namespace mindtorch {
 
@@ -23,13 +23,13 @@ constinit thread_local bool inside_parallel_region = false;
 // Runs one job at a time. A counter hands out its parts, so that a slow thread takes fewer of them. Threads never end.
 class Pool {
  public:
-  Pool() : size_(std::max(1, static_cast<int>(std::thread::hardware_concurrency()))) { apply_to_blas(); }
+  Pool() : size_(std::max(1, static_cast<int>(std::thread::hardware_concurrency()))) {}
 
   int size() const { return size_.load(std::memory_order_relaxed); }
   void resize(int count) {
     std::lock_guard job(job_mutex_);
     size_.store(count, std::memory_order_relaxed);
-    apply_to_blas();
+    set_blas_threads(count);
   }
 
   void run(std::int64_t begin, std::int64_t end, std::int64_t grain, const std::function<void(std::int64_t, std::int64_t)>& body) {
@@ -58,8 +58,6 @@ class Pool {
   }
 
  private:
-  void apply_to_blas() { openblas_set_num_threads(size()); }
-
   void start_thread() {
     ++threads_;
     std::thread thread([this] { serve(); });

@@ -2,9 +2,10 @@
 #include "mindtorch/trace/ordering.h"
 
 #include <algorithm>
-#include <functional>
+#include <compare>
 #include <numeric>
 
+#include "mindtorch/base/mostly_sorted.h"
 #include "mindtorch/trace/side_rows.h"
 
 namespace mindtorch::trace {
@@ -23,6 +24,24 @@ std::vector<Run> runs_of(std::span<const EventIndex> order) {
   }
   return runs;
 }
+
+// Finds rows of a side table by event. Neighbouring runs have few rows between them, so the row that was found last is often right again.
+template <class Table>
+class RowFinder {
+ public:
+  explicit RowFinder(const Table& table) : table_(table), events_(table.events) {}
+  // The first row that is of `event` or a later one.
+  std::size_t first_of(std::size_t event) {
+    const bool is_here = (at_ == 0 || events_[at_ - 1] < event) && (at_ == events_.size() || events_[at_] >= event);
+    if (!is_here) at_ = first_row(table_, event);
+    return at_;
+  }
+
+ private:
+  const Table& table_;
+  std::span<const EventIndex> events_;
+  std::size_t at_ = 0;
+};
 
 // Lays the runs of a column one after another.
 template <class T>
@@ -50,9 +69,10 @@ void gather(SideTable<T>& table, std::span<const Run> runs) {
   sorted.events.reserve(table.events.size());
   sorted.offsets.reserve(table.offsets.size());
   sorted.values.reserve(table.values.size());
+  RowFinder rows(table);
   std::size_t new_first = 0;
   for (const Run& run : runs) {
-    const std::size_t begin = first_row(table, run.first), end = first_row(table, run.first + run.count);
+    const std::size_t begin = rows.first_of(run.first), end = rows.first_of(run.first + run.count);
     const std::uint64_t value = table.offsets[begin], to = sorted.values.size();
     for (std::size_t row = begin; row < end; ++row) {
       sorted.events.push_back(static_cast<EventIndex>(new_first + (table.events[row] - run.first)));
@@ -74,9 +94,10 @@ void gather(SharedTable<T>& table, std::span<const Run> runs) {
   std::vector<std::uint32_t> shared;
   events.reserve(table.events.size());
   shared.reserve(table.events.size());
+  RowFinder rows(table);
   std::size_t new_first = 0;
   for (const Run& run : runs) {
-    const std::size_t begin = first_row(table, run.first), end = first_row(table, run.first + run.count);
+    const std::size_t begin = rows.first_of(run.first), end = rows.first_of(run.first + run.count);
     for (std::size_t k = begin; k < end; ++k) events.push_back(static_cast<EventIndex>(new_first + (table.events[k] - run.first)));
     shared.insert(shared.end(), table.shared.begin() + static_cast<std::ptrdiff_t>(begin),
                   table.shared.begin() + static_cast<std::ptrdiff_t>(end));
@@ -104,29 +125,17 @@ std::vector<EventIndex> group(std::vector<Track>& tracks, std::span<const TrackI
 struct Key {
   std::int64_t start, duration;
   EventIndex event;
-  bool operator<(const Key& other) const {
-    if (start != other.start) return start < other.start;
-    if (duration != other.duration) return duration > other.duration;
-    return event < other.event;
+  friend bool operator==(const Key&, const Key&) = default;
+  friend std::strong_ordering operator<=>(const Key& a, const Key& b) {
+    if (a.start != b.start) return a.start <=> b.start;
+    if (a.duration != b.duration) return b.duration <=> a.duration;  // what is around others comes before them
+    return a.event <=> b.event;
   }
 };
 
+// Most events come in order. Few come late, such as a step that is written when it ends.
 void sort_track(const EventColumns& events, std::span<EventIndex> order) {
-  const auto key = [&](EventIndex e) { return Key{events.start_ns[e], events.duration_ns[e], e}; };
-  bool sorted = true;
-  for (std::size_t k = 1; k < order.size() && sorted; ++k) sorted = key(order[k - 1]) < key(order[k]);
-  if (sorted) return;
-  // Most events come in order. Few come late, such as a step that is written when it ends: only those are sorted.
-  std::vector<Key> in_order, late;
-  in_order.reserve(order.size());
-  for (const EventIndex event : order) {
-    const Key next = key(event);
-    (in_order.empty() || in_order.back() < next ? in_order : late).push_back(next);
-  }
-  std::ranges::sort(late, std::less<Key>());
-  std::vector<Key> merged(order.size());
-  std::ranges::merge(in_order, late, merged.begin(), std::less<Key>());
-  std::ranges::transform(merged, order.begin(), &Key::event);
+  sort_mostly_sorted(order, [&](EventIndex e) { return Key{events.start_ns[e], events.duration_ns[e], e}; });
 }
 
 void order_memory(MemoryColumns& memory) {

@@ -57,6 +57,13 @@ TEST(DynamicLibrary, AFailedSecondOpenKeepsTheFirstLibrary) {
   EXPECT_NE(library.find<double(double)>("floor"), nullptr);
 }
 
+TEST(DynamicLibrary, TheLibraryOfAFunctionIsFound) {
+  DynamicLibrary library;
+  ASSERT_TRUE(library.open({kLibrary}).is_ok());
+  EXPECT_THAT(library_of(reinterpret_cast<const void*>(library.find<double(double)>("floor"))), HasSubstr(kLibrary));
+  EXPECT_EQ(library_of(nullptr), "");
+}
+
 TEST(DynamicLibrary, MovingHandsTheLibraryOver) {
   DynamicLibrary library;
   ASSERT_TRUE(library.open({kLibrary}).is_ok());

@@ -142,7 +142,7 @@ TEST(HostileFiles, AnErrorOfMemorySaysHowFarTheTextWasRead) {
   std::string text = "[\n";
   for (int i = 0; i < 20000; ++i) text += event("", i) + ",\n";
   text += event("") + "\n]";
-  const std::string message = refusal([&] { read_chrome_bytes(text, "long.json", {.max_memory = text.size() * 6, .threads = 1}); });
+  const std::string message = refusal([&] { read_chrome_bytes(text, "long.json", {.max_memory = text.size() * 4, .threads = 1}); });
   EXPECT_THAT(message, AllOf(HasSubstr("'long.json' needs more than"), HasSubstr("of the text on, for its events")));
   EXPECT_GT(offset_in(message), text.size() / 100);
   EXPECT_LT(offset_in(message), text.size());

@@ -46,13 +46,16 @@ std::int64_t tensor_bytes(const trace::Recording& recording, EventIndex event) {
   return bytes;
 }
 
+constexpr std::array<std::string_view, 9> kParameterKeys = {
+    "Collective name", "Process Group Name", "Group size", "Seq", "In msg nelems", "Out msg nelems", "dtype", "Src Rank", "Dst Rank"};
+
 // The parameters that torch announces before a collective.
 class Parameters {
  public:
   explicit Parameters(const trace::Recording& recording) : recording_(recording) {
     for (NameId id = 0; id < recording.names.size(); ++id) {
-      for (std::size_t k = 0; k < kKeys.size(); ++k) {
-        if (recording.names[id] == kKeys[k]) ids_[k] = id;
+      for (std::size_t k = 0; k < kParameterKeys.size(); ++k) {
+        if (recording.names[id] == kParameterKeys[k]) ids_[k] = id;
       }
     }
   }
@@ -72,8 +75,6 @@ class Parameters {
 
  private:
   enum Key : std::uint8_t { kName, kGroup, kGroupSize, kSequence, kIn, kOut, kType, kSource, kDestination };
-  static constexpr std::array<std::string_view, 9> kKeys = {
-      "Collective name", "Process Group Name", "Group size", "Seq", "In msg nelems", "Out msg nelems", "dtype", "Src Rank", "Dst Rank"};
 
   const Attribute* find(EventIndex event, Key key) const {
     const std::optional<trace::NameId>& id = ids_[key];
@@ -94,7 +95,7 @@ class Parameters {
   }
 
   const trace::Recording& recording_;
-  std::array<std::optional<NameId>, kKeys.size()> ids_;
+  std::array<std::optional<NameId>, kParameterKeys.size()> ids_;
 };
 
 // The call around the launch of a kernel that has the parameters; kNoEvent if there is none.
@@ -116,6 +117,8 @@ CollectivePlace place_of(EventKind kind, std::string_view name) {
 
 }  // namespace
 
+std::span<const std::string_view> collective_attributes() { return kParameterKeys; }
+
 bool is_host_collective(std::string_view name) {
   return (name.starts_with("gloo:") || name.starts_with("mpi:") || name.starts_with("ucc:")) &&
          collective_kind(name) != CollectiveKind::kOther;
@@ -131,7 +134,7 @@ std::vector<FoundCollective> find_collectives(const Analysis& analysis) {
     const EventKind kind = recording.events.kind[i];
     const bool is_possible =
         kind == EventKind::kCollective || kind == EventKind::kKernel || kind == EventKind::kScope || kind == EventKind::kOp;
-    if (!is_possible || (recording.events.flags[i] & trace::kUnfinished) != 0) continue;
+    if (!is_possible) continue;
     std::vector<CollectivePlace>& known = places[static_cast<std::size_t>(kind)];
     if (known.empty()) known.resize(recording.names.size(), CollectivePlace::kUnknown);
     CollectivePlace& place = known[recording.events.name[i]];
@@ -139,6 +142,7 @@ std::vector<FoundCollective> find_collectives(const Analysis& analysis) {
     if (place == CollectivePlace::kNowhere) continue;
     FoundCollective found{.event = i, .kind = collective_kind(recording.name(i)), .start_ns = recording.events.start_ns[i]};
     found.end_ns = recording.events.end_ns(i);
+    found.is_finished = (recording.events.flags[i] & trace::kUnfinished) == 0;
     const EventIndex call = parameters.known_for(i)             ? i
                             : place == CollectivePlace::kDevice ? announcing_call(analysis, parameters, i)
                                                                 : kNoEvent;

@@ -1,7 +1,9 @@
 // Finds the collectives of one rank in its recording.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mindtorch/analyze/analysis.h"
@@ -23,14 +25,17 @@ struct FoundCollective {
   std::int64_t tag = -1;   // of a message
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
+  bool is_finished = true;  // else it ends with the recording
 };
+
+// The attributes that tell about collectives.
+std::span<const std::string_view> collective_attributes();
 
 // True if an event of the host stands for the time a collective takes, from its call to its end. Calls of NCCL and HCCL do not: their
 // work is on the device.
 bool is_host_collective(std::string_view name);
 
 // In order of their start: those on devices if the recording has any, and otherwise those of the host, which Gloo, MPI and UCC report.
-// Those that had not ended when the recording stopped are left out.
 std::vector<FoundCollective> find_collectives(const Analysis& analysis);
 
 }  // namespace mindtorch::analyze

@@ -10,7 +10,7 @@ namespace mindtorch::analyze {
 std::vector<CommunicationRow> communication(const Matching& matching) {
   std::map<std::tuple<std::string_view, std::string_view, std::int64_t>, CommunicationRow> rows;
   for (const MatchedCollective& collective : matching.collectives) {
-    if (collective.parts.empty()) continue;
+    if (collective.parts.empty() || collective.is_unfinished) continue;
     CommunicationRow& row = rows[{collective.name, collective.group, collective.bytes}];
     std::int64_t shortest = INT64_MAX;
     double sum = 0;

@@ -102,13 +102,18 @@ class Matcher {
       return;
     }
     matched.bytes = std::max(matched.bytes, collective.bytes);
+    if (!collective.is_finished) {
+      matched.is_unfinished = true;
+      return;
+    }
     if (collective.kind == CollectiveKind::kSend) matched.sender = rank_index;
     matched.parts.push_back({rank_index, collective.start_ns, collective.end_ns});
   }
 
   void count_unmatched() {
     for (const MatchedCollective& collective : matching_.collectives) {
-      if (collective.parts.size() == 1 && ranks_with_step_[collective.step] > 1) ++matching_.unmatched[collective.parts.front().rank];
+      if (collective.parts.size() == 1 && !collective.is_unfinished && ranks_with_step_[collective.step] > 1)
+        ++matching_.unmatched[collective.parts.front().rank];
     }
   }
 

@@ -27,9 +27,10 @@ struct MatchedCollective {
   std::int64_t bytes = -1;
   std::int64_t step = -1;
   std::int64_t sequence = -1;
-  std::vector<CollectivePart> parts;  // in order of the ranks
+  std::vector<CollectivePart> parts;  // in order of the ranks; without those that had not finished
+  bool is_unfinished = false;         // on some rank: nobody can tell who entered it last
   std::uint32_t sender = 0;           // of a message: the rank that sends, an index into the summaries
-  bool synchronises() const { return parts.size() > 1 && is_synchronising(kind); }
+  bool synchronises() const { return parts.size() > 1 && !is_unfinished && is_synchronising(kind); }
   bool is_message() const { return parts.size() == 2 && kind == CollectiveKind::kSend; }
   // Whether a rank may have waited for another one there.
   bool meets() const { return synchronises() || is_message(); }

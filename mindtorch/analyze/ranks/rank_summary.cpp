@@ -52,6 +52,7 @@ void add_collectives(std::span<const FoundCollective> found, const Phases& phase
     summary.collectives.push_back({.name = names.id(collective.name),
                                    .group = names.id(collective.group),
                                    .kind = collective.kind,
+                                   .is_finished = collective.is_finished,
                                    .group_size = collective.group_size,
                                    .step = step < 0 ? -1 : phases.steps()[static_cast<std::size_t>(step)].number,
                                    .sequence = collective.sequence,
@@ -85,6 +86,13 @@ void add_work(std::vector<RankWork> work, RankSummary& summary) {
 
 std::string_view time_use_name(TimeUse use) { return kUseNames[static_cast<std::size_t>(use)]; }
 std::string_view work_kind_name(RankWork::Kind kind) { return kWorkKindNames[static_cast<std::size_t>(kind)]; }
+
+std::vector<std::string_view> rank_attributes() {
+  const std::span<const std::string_view> keys = collective_attributes();
+  std::vector<std::string_view> all(keys.begin(), keys.end());
+  all.push_back(kCaptureCorrelation);
+  return all;
+}
 
 RankSummary summarize_rank(const Analysis& analysis, const trace::RankIdentity& identity) {
   const trace::Recording& recording = analysis.recording();

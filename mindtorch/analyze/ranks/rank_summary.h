@@ -45,6 +45,7 @@ struct RankCollective {
   std::uint32_t name = 0;   // index into RankSummary::names
   std::uint32_t group = 0;  // the same; the empty name if the recording does not tell
   CollectiveKind kind = CollectiveKind::kOther;
+  bool is_finished = true;  // else it had not ended when the recording stopped
   std::int32_t group_size = -1;
   std::int64_t step = -1;      // the number of the step it starts in; -1 outside of steps
   std::int64_t sequence = -1;  // its number in the group, if the recording tells
@@ -111,6 +112,9 @@ inline constexpr std::size_t kMostRankCollectives = 6144;
 inline constexpr std::size_t kMostRankWorkValues = 65536;  // steps times rows of work
 inline constexpr std::size_t kMostRankWork = 128;
 inline constexpr std::size_t kLongestRankName = 200;  // bytes; longer names are cut
+
+// The attributes of events that a summary is made from. A reader may leave out all others.
+MINDTORCH_EXPORT std::vector<std::string_view> rank_attributes();
 
 // Only the identity is taken from `identity`; file and damage are for the caller to set. O(events * log events).
 MINDTORCH_EXPORT RankSummary summarize_rank(const Analysis& analysis, const trace::RankIdentity& identity);

@@ -119,6 +119,7 @@ void visit(Archive& archive, T& collective) {
   archive.field(collective.tag);
   archive.field(collective.start_ns);
   archive.field(collective.end_ns);
+  archive.field(collective.is_finished);
 }
 
 template <class Archive, Same<RankWork> T>

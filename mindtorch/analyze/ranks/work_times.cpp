@@ -7,6 +7,7 @@
 #include <string>
 
 #include "mindtorch/analyze/intervals.h"
+#include "mindtorch/analyze/step_finder.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -25,7 +26,8 @@ class Cutting {
         tree_(analysis.tree()),
         names_(analysis.names()),
         launches_(analysis.launches()),
-        phases_(phases) {
+        phases_(phases),
+        step_finder_(phases.steps()) {
     Intervals in_flight;
     is_collective_.resize(recording_.events.size());
     for (const FoundCollective& collective : collectives) {
@@ -111,7 +113,7 @@ class Cutting {
   }
 
   void add(std::int64_t time_ns, std::size_t row, std::int64_t ns) {
-    const std::int64_t step = phases_.step_at(time_ns);
+    const std::int64_t step = step_finder_.at(time_ns);
     if (step >= 0) rows_[row].seconds[static_cast<std::size_t>(step)] += static_cast<float>(static_cast<double>(ns) * 1e-9);
   }
 
@@ -141,6 +143,7 @@ class Cutting {
   const EventNames& names_;
   const LaunchLinks& launches_;
   const Phases& phases_;
+  StepFinder<StepPhases> step_finder_;
   Intervals in_flight_;
   std::vector<bool> is_collective_;
   std::vector<RankWork> rows_;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "mindtorch/analyze/intervals.h"
+#include "mindtorch/analyze/step_finder.h"
 #include "mindtorch/analyze/steps.h"
 #include "mindtorch/base/text.h"
 
@@ -168,12 +169,7 @@ void Phases::find_main_track() {
   }
 }
 
-std::int64_t Phases::step_at(std::int64_t time_ns) const {
-  const auto after = std::ranges::upper_bound(steps_, time_ns, {}, &StepPhases::start_ns);
-  if (after == steps_.begin()) return -1;
-  const StepPhases& step = *(after - 1);
-  return time_ns < step.start_ns + step.duration_ns ? after - steps_.begin() - 1 : -1;
-}
+std::int64_t Phases::step_at(std::int64_t time_ns) const { return StepFinder<StepPhases>(steps_).at(time_ns); }
 
 void Phases::cut_slices() {
   const StepPhases& whole = steps_.front();

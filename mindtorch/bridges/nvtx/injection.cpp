@@ -1,11 +1,9 @@
 // The functions that NVTX calls, and how they get into its table.
 #include "mindtorch/bridges/nvtx/injection.h"
 
-#include <dlfcn.h>
-
 #include <atomic>
-#include <filesystem>
 
+#include "mindtorch/base/dynamic_library.h"
 #include "mindtorch/bridges/nvtx/ranges.h"
 
 namespace mindtorch::nvtx {
@@ -108,11 +106,7 @@ bool fill_core2(const ExportTableCallbacks& callbacks) {
 
 }  // namespace
 
-std::string injection_path() {
-  Dl_info info{};
-  const bool is_known = ::dladdr(reinterpret_cast<const void*>(&InitializeInjectionNvtx2), &info) != 0 && info.dli_fname != nullptr;
-  return is_known ? std::filesystem::absolute(info.dli_fname).string() : "";
-}
+std::string injection_path() { return library_of(reinterpret_cast<const void*>(&InitializeInjectionNvtx2)); }
 
 std::uint32_t connected_libraries() noexcept { return libraries; }
 

@@ -113,24 +113,20 @@ Key find_key(std::string_view key) {
   return Key::kAttribute;
 }
 
-void set_integer(std::string_view token, std::int64_t& into) {
-  if (const auto value = parse_integer(token)) into = *value;
-}
-
 // An address may use all 64 bits.
 void set_address(std::string_view token, std::uint64_t& into) { std::from_chars(token.data(), token.data() + token.size(), into); }
 
 }  // namespace
 
-error_code ArgumentReader::read(JsonTokens& tokens, WantedLists wanted, ParsedArguments& out) {
+error_code ArgumentReader::read(JsonTokens& tokens, const WantedArguments& wanted, ParsedArguments& out) {
   return tokens.for_each_member([&](std::string_view key, std::string_view token) { return read_token(key, token, tokens, wanted, out); },
                                 [&](std::string_view key) { return read_nested(key, tokens, wanted, out); });
 }
 
-error_code ArgumentReader::read_token(std::string_view raw_key, std::string_view token, JsonTokens& tokens, WantedLists wanted,
+error_code ArgumentReader::read_token(std::string_view raw_key, std::string_view token, JsonTokens& tokens, const WantedArguments& wanted,
                                       ParsedArguments& out) {
   switch (find_key(raw_key)) {
-    case Key::kAttribute: return read_attribute(raw_key, token, tokens, out);
+    case Key::kAttribute: return wanted.wants(raw_key) ? read_attribute(raw_key, token, tokens, out) : simdjson::SUCCESS;
     case Key::kStack:
     case Key::kCallStack: return wanted.stacks && is_string(token) ? read_joined_stack(token, tokens, out) : simdjson::SUCCESS;
     case Key::kAddress: set_address(token, out.address); break;
@@ -138,23 +134,23 @@ error_code ArgumentReader::read_token(std::string_view raw_key, std::string_view
     case Key::kAsync: out.is_async = token == "true"; break;
     case Key::kDerived: out.is_derived = token == "true"; break;
     case Key::kFinished: out.is_unfinished = token == "false"; break;
-    case Key::kBytes: set_integer(token, out.bytes); break;
-    case Key::kDevice: set_integer(token, out.device); break;
-    case Key::kStackId: set_integer(token, out.stack_id); break;
-    case Key::kStream: set_integer(token, out.stream); break;
-    case Key::kDeviceId: set_integer(token, out.device_id); break;
-    case Key::kDeviceType: set_integer(token, out.device_type); break;
-    case Key::kCorrelation: set_integer(token, out.correlation); break;
-    case Key::kForwardThread: set_integer(token, out.forward_thread); break;
-    case Key::kSequence: set_integer(token, out.sequence); break;
-    case Key::kReserved: set_integer(token, out.total_reserved); break;
-    case Key::kAllocated: set_integer(token, out.total_allocated); break;
+    case Key::kBytes: read_integer(token, out.bytes); break;
+    case Key::kDevice: read_integer(token, out.device); break;
+    case Key::kStackId: read_integer(token, out.stack_id); break;
+    case Key::kStream: read_integer(token, out.stream); break;
+    case Key::kDeviceId: read_integer(token, out.device_id); break;
+    case Key::kDeviceType: read_integer(token, out.device_type); break;
+    case Key::kCorrelation: read_integer(token, out.correlation); break;
+    case Key::kForwardThread: read_integer(token, out.forward_thread); break;
+    case Key::kSequence: read_integer(token, out.sequence); break;
+    case Key::kReserved: read_integer(token, out.total_reserved); break;
+    case Key::kAllocated: read_integer(token, out.total_allocated); break;
     default: break;
   }
   return simdjson::SUCCESS;
 }
 
-error_code ArgumentReader::read_nested(std::string_view raw_key, JsonTokens& tokens, WantedLists wanted, ParsedArguments& out) {
+error_code ArgumentReader::read_nested(std::string_view raw_key, JsonTokens& tokens, const WantedArguments& wanted, ParsedArguments& out) {
   const InputSink inputs{out.inputs, out.memory};
   switch (find_key(raw_key)) {
     case Key::kDims: return wanted.inputs ? read_extents(tokens, inputs, &trace::Input::sizes) : tokens.skip();
@@ -166,6 +162,7 @@ error_code ArgumentReader::read_nested(std::string_view raw_key, JsonTokens& tok
     case Key::kAttribute: break;
     default: return tokens.skip();
   }
+  if (!wanted.wants(raw_key)) return tokens.skip();
   std::string_view json;
   if (const error_code error = tokens.take_json(json)) return error;
   return read_attribute(raw_key, json, tokens, out);
@@ -191,7 +188,7 @@ error_code ArgumentReader::read_stack(JsonTokens& tokens, ParsedArguments& out) 
     std::string_view text;
     if (const error_code error = tokens.take_text(text)) return error;
     if (text.starts_with(trace::chrome_format::kStackReference))
-      set_integer(text.substr(trace::chrome_format::kStackReference.size()), out.same_stack);
+      read_integer(text.substr(trace::chrome_format::kStackReference.size()), out.same_stack);
     else if (is_text)
       add_frame(text, out);
     return simdjson::SUCCESS;

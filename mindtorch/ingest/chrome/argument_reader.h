@@ -1,7 +1,9 @@
 // Reads the "args" of one element, as far as they are torch's or ours; the rest become attributes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -10,6 +12,8 @@
 #include "mindtorch/ingest/chrome/input_reader.h"
 #include "mindtorch/ingest/chrome/json_tokens.h"
 #include "mindtorch/ingest/chrome/name_cache.h"
+#include "mindtorch/ingest/chrome/raw_json.h"
+#include "mindtorch/trace/chrome_format.h"
 #include "mindtorch/trace/event.h"
 #include "mindtorch/trace/memory_budget.h"
 
@@ -49,10 +53,31 @@ struct ParsedArguments : ArgumentValues {
   }
 };
 
-// Lists that can be long. Those that are not wanted are stepped over.
-struct WantedLists {
+// The keys of attributes that are kept.
+class AttributeFilter {
+ public:
+  // The overload of an op is always kept, because it is a part of the name.
+  explicit AttributeFilter(std::span<const std::string_view> keys) : keys_(keys.begin(), keys.end()) {
+    keys_.push_back(trace::chrome_format::kOverloadName);
+    for (const std::string_view key : keys_) sizes_ |= bit_of(key);
+  }
+  // Keys of other sizes, which are most, are not compared with any.
+  bool keeps(std::string_view key) const {
+    return (sizes_ & bit_of(key)) != 0 && std::ranges::any_of(keys_, [&](std::string_view kept) { return is_same(kept, key); });
+  }
+
+ private:
+  static std::uint64_t bit_of(std::string_view key) { return std::uint64_t{1} << (key.size() % 64); }
+  std::vector<std::string_view> keys_;
+  std::uint64_t sizes_ = 0;
+};
+
+// What can take long. What is not wanted is stepped over.
+struct WantedArguments {
   bool inputs = true;
   bool stacks = true;
+  const AttributeFilter* attributes = nullptr;  // null: all of them
+  bool wants(std::string_view attribute) const { return attributes == nullptr || attributes->keeps(attribute); }
 };
 
 class ArgumentReader {
@@ -61,7 +86,7 @@ class ArgumentReader {
   ArgumentReader(std::vector<std::string>& names, NameCache& cache) : names_(names), cache_(cache) {}
 
   // Reads the object at hand. Throws trace::BudgetExceeded if the arguments take more than out.memory.
-  simdjson::error_code read(JsonTokens& tokens, WantedLists wanted, ParsedArguments& out);
+  simdjson::error_code read(JsonTokens& tokens, const WantedArguments& wanted, ParsedArguments& out);
   // Bytes that what is remembered between events takes, at most.
   std::uint64_t memory() const { return frames_.size() * kFrameEntry + 2 * frame_bytes_; }
 
@@ -72,9 +97,9 @@ class ArgumentReader {
   static constexpr std::uint64_t kFrameEntry = 128;
 
   // Keys are what lies between their quotes. A token or a JSON text is the value; without one, the value is at hand.
-  simdjson::error_code read_token(std::string_view key, std::string_view token, JsonTokens& tokens, WantedLists wanted,
+  simdjson::error_code read_token(std::string_view key, std::string_view token, JsonTokens& tokens, const WantedArguments& wanted,
                                   ParsedArguments& out);
-  simdjson::error_code read_nested(std::string_view key, JsonTokens& tokens, WantedLists wanted, ParsedArguments& out);
+  simdjson::error_code read_nested(std::string_view key, JsonTokens& tokens, const WantedArguments& wanted, ParsedArguments& out);
   simdjson::error_code read_joined_stack(std::string_view token, JsonTokens& tokens, ParsedArguments& out);
   simdjson::error_code read_stack(JsonTokens& tokens, ParsedArguments& out);
   simdjson::error_code read_attribute(std::string_view key, std::string_view json, JsonTokens& tokens, ParsedArguments& out);

@@ -71,7 +71,7 @@ void require_events(const TracePart& part, const std::string& path) {
 }
 
 chrome::TextLimits limits_of(const ReadOptions& options, const trace::MemoryBudget& budget) {
-  return {options.check_flows, options.times_only, budget.left(), options.threads};
+  return {options.check_flows, options.times_only, options.attributes, budget.left(), options.threads};
 }
 
 // `text` is what the part was read from, or empty.

@@ -26,10 +26,12 @@ trace::Device device_from(std::int64_t type, std::int64_t index) {
   return {type == static_cast<int>(DeviceType::kNpu) ? DeviceType::kNpu : DeviceType::kCuda, device_index(index)};
 }
 
-// Times that are farther away than a timeline reaches are none: sums of two of them would overflow.
-std::optional<std::int64_t> parse_time(std::string_view token) {
-  const std::optional<std::int64_t> time = parse_micros(token);
-  return time && *time >= -trace::kFarthestNs && *time <= trace::kFarthestNs ? time : std::nullopt;
+// False if there is none. Times that are farther away than a timeline reaches are none: sums of two of them would overflow.
+bool read_time(std::string_view token, std::int64_t& time) {
+  const std::optional<std::int64_t> parsed = parse_micros(token);
+  if (!parsed || *parsed < -trace::kFarthestNs || *parsed > trace::kFarthestNs) return false;
+  time = *parsed;
+  return true;
 }
 
 std::uint64_t link_of(EventKind kind, const ParsedArguments& arguments) {
@@ -73,26 +75,27 @@ const PartBuilder::Category& PartBuilder::category_of(std::string_view token) {
 }
 
 void PartBuilder::add_complete(Element& element) {
-  const auto start = parse_time(element.start), duration = parse_time(element.duration);
-  if (!start || !duration || *duration < 0) return skip(start ? "no duration" : "no time");
+  std::int64_t start = 0, duration = 0;
+  if (!read_time(element.start, start)) return skip("no time");
+  if (!read_time(element.duration, duration) || duration < 0) return skip("no duration");
   const Category& category = category_of(element.category);
   if (!category.is_known && inside_quotes(element.category) == format::kSpanCategory) return skip("span of the trace");
   if (element.arguments.is_derived) return skip("Python function known from stacks");
-  add_event(element, category, *start, *duration);
+  add_event(element, category, start, duration);
 }
 
 void PartBuilder::add_instant(Element& element) {
-  const auto time = parse_time(element.start);
-  if (!time) return skip("no time");
+  std::int64_t time = 0;
+  if (!read_time(element.start, time)) return skip("no time");
   const std::string& name = part_.recording.names[element.name];
-  if (name == format::kMemoryName) return add_memory(element, *time);
+  if (name == format::kMemoryName) return add_memory(element, time);
   if (name == format::kWindowStart || name == format::kWindowEnd) {
-    (name == format::kWindowStart ? part_.window_start_ns : part_.window_end_ns) = *time;
+    (name == format::kWindowStart ? part_.window_start_ns : part_.window_end_ns) = time;
     return skip("window of the recording");
   }
   Category instant;
   instant.meaning.kind = EventKind::kInstant;
-  add_event(element, instant, *time, 0);
+  add_event(element, instant, time, 0);
 }
 
 // "aten::add.Tensor" that says that its overload is "Tensor" is the op "aten::add".
@@ -167,14 +170,14 @@ void PartBuilder::add_metadata(const Element& element) {
 }
 
 void PartBuilder::add_counter(const Element& element) {
-  const auto time = parse_time(element.start);
-  if (!time) return skip("no time");
+  std::int64_t time = 0;
+  if (!read_time(element.start, time)) return skip("no time");
   const trace::NameId process = names_.intern(part_.recording.names, inside_quotes(element.pid));
   for (const trace::Attribute& attribute : element.arguments.attributes) {
     const bool is_real = attribute.type == trace::Attribute::Type::kDouble;
     if (!is_real && attribute.type != trace::Attribute::Type::kInt) continue;
     const double value = is_real ? std::bit_cast<double>(attribute.bits) : static_cast<double>(attribute.bits);
-    if (std::isfinite(value)) part_.counter_samples.push_back({element.name, attribute.key, process, *time, value});
+    if (std::isfinite(value)) part_.counter_samples.push_back({element.name, attribute.key, process, time, value});
   }
 }
 

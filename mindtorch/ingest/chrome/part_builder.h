@@ -15,15 +15,18 @@
 
 namespace mindtorch::ingest::chrome {
 
-// One element of traceEvents. Texts are raw tokens, "" where the element does not have the field.
-struct Element {
+// Texts are raw tokens, "" where the element does not have the field.
+struct ElementFields {
   std::string_view phase, category, pid, tid, start, duration, id;
   trace::NameId name = 0;
+};
+
+// One element of traceEvents.
+struct Element : ElementFields {
   ParsedArguments arguments;
 
   void clear() {
-    phase = category = pid = tid = start = duration = id = {};
-    name = 0;
+    static_cast<ElementFields&>(*this) = {};
     arguments.clear();
   }
 };

@@ -20,7 +20,8 @@ constexpr std::uint64_t kElementsBetweenChecks = 256;
 
 class PartReader::State {
  public:
-  explicit State(const TextLimits& limits) : builder_(limits.keep_flows), times_only_(limits.times_only), max_memory_(limits.max_memory) {
+  explicit State(const TextLimits& limits)
+      : builder_(limits.keep_flows), times_only_(limits.times_only), kept_attributes_(limits.attributes), max_memory_(limits.max_memory) {
     // What one event may take while it is parsed.
     element_.arguments.memory = trace::MemoryBudget(limits.max_memory / 4);
   }
@@ -112,8 +113,11 @@ class PartReader::State {
 
   error_code read_arguments(std::string_view key) {
     if (!is_text(key, "args") || tokens_.first() != '{') return tokens_.skip();
-    const WantedLists wanted{.inputs = !times_only_ || !is_text(element_.category, "\"cpu_op\"") || is_collective_call(),
-                             .stacks = !times_only_};
+    if (!times_only_) return builder_.arguments().read(tokens_, {}, element_.arguments);
+    const bool is_event = is_text(element_.phase, "\"X\"");
+    const WantedArguments wanted{.inputs = !is_text(element_.category, "\"cpu_op\"") || is_collective_call(),
+                                 .stacks = false,
+                                 .attributes = is_event ? &kept_attributes_ : nullptr};
     return builder_.arguments().read(tokens_, wanted, element_.arguments);
   }
 
@@ -152,6 +156,7 @@ class PartReader::State {
   bool ends_inside_ = false;    // whether the text of the piece at hand ends between events
   bool ended_inside_ = false;   // whether that end has been reached
   bool times_only_;
+  AttributeFilter kept_attributes_;
   std::uint64_t max_memory_;
 };
 

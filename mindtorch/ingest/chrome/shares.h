@@ -11,7 +11,7 @@
 
 namespace mindtorch::ingest::chrome {
 
-inline constexpr std::size_t kPieceSize = std::size_t{512} << 10;  // text and index of a piece stay in the cache
+inline constexpr std::size_t kPieceSize = std::size_t{256} << 10;  // text and index of a piece stay in the cache
 
 // As many as may read `pieces` pieces if `threads` were asked for; 0: one per processor. At most eight.
 inline std::size_t count_shares(std::size_t pieces, unsigned threads) {

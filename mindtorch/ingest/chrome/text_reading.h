@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "mindtorch/ingest/chrome/trace_part.h"
@@ -9,8 +10,9 @@
 namespace mindtorch::ingest::chrome {
 
 struct TextLimits {
-  bool keep_flows = false;       // also collect the ends of arrows
-  bool times_only = false;       // step over stacks and the inputs of ops
+  bool keep_flows = false;  // also collect the ends of arrows
+  bool times_only = false;  // step over stacks, the inputs of ops, and attributes other than these
+  std::span<const std::string_view> attributes;
   std::uint64_t max_memory = 0;  // bytes that the part and its making may take
   unsigned threads = 0;          // most that parse side by side; 0: one per processor, at most eight
 };

@@ -40,6 +40,18 @@ TEST(Matching, ACollectiveThatOnlyOneRankHasIsCounted) {
   EXPECT_THAT(match_collectives(job).unmatched, ElementsAre(1, 0));
 }
 
+// It has its place in the order, but no rank can be compared there.
+TEST(Matching, ACollectiveThatHadNotEndedOnARankTellsNothing) {
+  auto job = make_job({.ranks = 3, .steps = 2});
+  job[1].collectives[2].is_finished = false;
+  const Matching found = match_collectives(job);
+  EXPECT_TRUE(found.collectives[2].is_unfinished);
+  EXPECT_FALSE(found.collectives[2].meets());
+  EXPECT_EQ(found.collectives[3].parts.size(), 3U);
+  EXPECT_TRUE(found.collectives[3].meets());
+  EXPECT_THAT(found.unmatched, Each(0));
+}
+
 TEST(Matching, DifferentCollectivesInTheSamePlaceDoNotMatch) {
   auto job = make_job({.ranks = 2, .steps = 1, .collectives_per_step = 1});
   job[1].collectives[0].kind = CollectiveKind::kAllGather;

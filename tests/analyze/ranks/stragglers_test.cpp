@@ -74,6 +74,18 @@ TEST(Stragglers, RanksThatAreSlowInTurnLoseTheirTimeInTheStepsInWhichTheyAreSlow
   }
 }
 
+// The recording of the slow rank stops before its last collective has ended.
+TEST(Stragglers, AreFoundInAStepWhoseLastCollectiveHasNotEnded) {
+  JobPlan plan{.ranks = 4, .steps = 8, .collectives_per_step = 2};
+  plan.work_ns = [](std::size_t rank, std::int64_t, std::int64_t place) { return rank == 3 && place == 0 ? 260 * kMs : kMs; };
+  auto job = make_job(plan);
+  job[3].collectives.back().is_finished = false;
+  const auto found = stragglers_of(job);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].rank, 3U);
+  EXPECT_NEAR(found[0].seconds, 8 * 0.259, 1e-6);
+}
+
 TEST(Stragglers, EqualRanksAreNone) { EXPECT_TRUE(stragglers_of(make_job({})).empty()); }
 
 }  // namespace

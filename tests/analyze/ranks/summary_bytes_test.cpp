@@ -17,6 +17,7 @@ std::vector<RankSummary> full_job() {
   job[2].devices = {{{trace::DeviceType::kCuda, 1}, 100, 50, 30, 20, 10}};
   job[2].memory = {{{}, 4096}};
   job[2].steps_left_out = 9;
+  job[2].collectives.back().is_finished = false;
   return job;
 }
 

@@ -189,6 +189,24 @@ TEST(ChromeReader, TimesCanBeReadWithoutStacksAndTheInputsOfOps) {
   EXPECT_TRUE(times.stacks.of_event.empty());
 }
 
+TEST(ChromeReader, TimesCanBeReadWithTheAttributesThatAreNamed) {
+  const TemporaryFolder folder;
+  exporter::write_output(folder / "t.json", R"json([
+    {"ph":"M","name":"thread_name","pid":1,"tid":1,"args":{"name":"thread 1 (loader)"}},
+    {"ph":"X","cat":"cpu_op","name":"aten::add.Tensor","pid":1,"tid":1,"ts":1,"dur":2,"args":{"overload_name":"Tensor","other":[1,2]}},
+    {"ph":"X","cat":"kernel","name":"nccl","pid":0,"tid":7,"ts":3,"dur":2,
+     "args":{"grid":[1,2,3],"warps per SM":1.5,"Seq":4,"dtype":"Float","stream":7}}])json");
+  const std::array<std::string_view, 2> kept = {"Seq", "dtype"};
+  const trace::Recording times = read_chrome_trace(folder / "t.json", {.times_only = true, .attributes = kept}).recording;
+  ASSERT_EQ(times.events.size(), 2U);
+  EXPECT_EQ(times.tracks[0].name, "loader");
+  EXPECT_EQ(times.tracks[1].id, 7);
+  EXPECT_EQ(times.name(0), "aten::add");
+  std::vector<std::string> keys;
+  for (const trace::Attribute& attribute : times.attributes.find(1)) keys.push_back(times.names[attribute.key]);
+  EXPECT_THAT(keys, testing::ElementsAre("Seq", "dtype"));
+}
+
 TEST(ChromeReader, ABareListAndAnyOrderOfFieldsAreRead) {
   const ChromeReadResult result =
       read_text(R"([{"args":{"Sequence number":4},"dur":5,"ts":10,"tid":2,"pid":1,"name":"aten::mul","cat":"cpu_op","ph":"X"},

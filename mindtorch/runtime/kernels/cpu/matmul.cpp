@@ -1,10 +1,9 @@
 // Kernels of matrix products: BLAS for floating point, plain loops for integers.
 #include "mindtorch/runtime/kernels/cpu/matmul.h"
 
-#include <cblas.h>
-
 #include <algorithm>
 
+#include "mindtorch/runtime/blas/blas.h"
 #include "mindtorch/runtime/kernels/cpu/vectorize.h"
 #include "mindtorch/runtime/parallel.h"
 
@@ -41,11 +40,11 @@ void blas_gemm(const Matrix& out, const Matrix& a, const Matrix& b, double alpha
   const auto m = static_cast<blasint>(out.rows), n = static_cast<blasint>(out.columns), k = static_cast<blasint>(a.columns);
   const auto ldc = static_cast<blasint>(std::max<std::int64_t>({out.rows == 1 ? out.columns : out.row_stride, out.columns, 1}));
   if constexpr (std::is_same_v<T, float>)
-    cblas_sgemm(CblasRowMajor, la.transposed, lb.transposed, m, n, k, static_cast<float>(alpha), static_cast<const float*>(a.data),
-                la.leading, static_cast<const float*>(b.data), lb.leading, static_cast<float>(beta), static_cast<float*>(out.data), ldc);
+    blas().sgemm(CblasRowMajor, la.transposed, lb.transposed, m, n, k, static_cast<float>(alpha), static_cast<const float*>(a.data),
+                 la.leading, static_cast<const float*>(b.data), lb.leading, static_cast<float>(beta), static_cast<float*>(out.data), ldc);
   else
-    cblas_dgemm(CblasRowMajor, la.transposed, lb.transposed, m, n, k, alpha, static_cast<const double*>(a.data), la.leading,
-                static_cast<const double*>(b.data), lb.leading, beta, static_cast<double*>(out.data), ldc);
+    blas().dgemm(CblasRowMajor, la.transposed, lb.transposed, m, n, k, alpha, static_cast<const double*>(a.data), la.leading,
+                 static_cast<const double*>(b.data), lb.leading, beta, static_cast<double*>(out.data), ldc);
 }
 
 template <class T>
