@@ -2,7 +2,6 @@
 #include "mindtorch/analyze/launch_links.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include "mindtorch/base/large_pages.h"
 #include "mindtorch/base/mostly_sorted.h"
@@ -25,7 +24,7 @@ class LaunchIndex {
       return;
     }
     dense_.assign(range + 1, kNoEvent);
-    for (const Launch& launch : launches_ | std::views::reverse) dense_[launch.correlation - first_] = launch.event;
+    for (auto at = launches_.rbegin(); at != launches_.rend(); ++at) dense_[at->correlation - first_] = at->event;
   }
 
   // The first launch with this correlation, kNoEvent if there is none.

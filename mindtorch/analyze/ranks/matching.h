@@ -28,7 +28,7 @@ struct MatchedCollective {
   std::int64_t step = -1;
   std::int64_t sequence = -1;
   std::vector<CollectivePart> parts;  // in order of the ranks; without those that had not finished
-  bool is_unfinished = false;         // on some rank: nobody can tell who entered it last
+  bool is_unfinished = false;         // on some rank, so that it is not known who entered it last
   std::uint32_t sender = 0;           // of a message: the rank that sends, an index into the summaries
   bool synchronises() const { return parts.size() > 1 && !is_unfinished && is_synchronising(kind); }
   bool is_message() const { return parts.size() == 2 && kind == CollectiveKind::kSend; }
