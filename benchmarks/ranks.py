@@ -26,7 +26,7 @@ from job_traces import Job  # noqa: E402
 
 TRACES, STEPS, OPS = 8, 40, 400
 MANY = (64, 1024)
-ROUNDS = 3
+ROUNDS = 7
 
 
 def report(name, ours, peer, peer_value, unit, note):
