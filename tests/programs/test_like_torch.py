@@ -80,24 +80,20 @@ def run_pair(program, folder):
 
 
 @pytest.fixture(scope="module", params=[*PROGRAMS, *PAIRS])
-def said(request, tmp_path_factory, bridged_torch):
+def said(request, tmp_path_factory, skip_without, bridged_torch):
     """What torch.profiler and ours say about a program, and its name."""
-    return {"program": request.param, **answers_about(request.param, tmp_path_factory)}
-
-
-def answers_about(program, tmp_path_factory):
+    program = request.param
+    skip_without(PROGRAMS.get(program, "torch"))
     folder = tmp_path_factory.mktemp(program)
-    if program in PAIRS:
-        return run_pair(program, folder)
-    library = PROGRAMS[program]
-    pytest.importorskip(library, reason=f"{library} is not installed (./dev test --programs installs it)")
-    return run("profile_twice.py", program, folder=folder)
+    answers = run_pair(program, folder) if program in PAIRS else run("profile_twice.py", program, folder=folder)
+    return {"program": program, **answers}
 
 
 def test_names_shapes_and_counts_of_events_are_the_same(said):
     ours, torchs = said["ours"]["counts"], said["torch"]["counts"]
     assert sum(torchs.values()) > 10
-    if said["program"] in WITH_MEMORY_OF_OTHER_THREADS:
+    if said["program"] in PAIRS:
+        # torch hides memory below a collective that has not ended, even where another thread is at work for it.
         assert ours.pop("[memory] []") >= torchs.pop("[memory] []")
     assert ours == torchs
 
@@ -130,8 +126,8 @@ def test_the_same_events_are_asynchronous(said):
     assert bool(said["ours"]["asynchronous"]) == (said["program"] in PAIRS)
 
 
-def test_dynamo_counts_the_same_with_and_without_a_profile(tmp_path, bridged_torch):
-    pytest.importorskip("timm", reason="timm is not installed (./dev test --programs installs it)")
+def test_dynamo_counts_the_same_with_and_without_a_profile(tmp_path, skip_without, bridged_torch):
+    skip_without("timm")
     counters = {}
     for way in ("without", "with"):
         (tmp_path / way).mkdir()

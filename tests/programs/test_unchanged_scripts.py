@@ -80,8 +80,8 @@ SCRIPTS = {"transformers": TRANSFORMERS, "lightning": LIGHTNING, "accelerate": A
 
 
 @pytest.mark.parametrize("library", SCRIPTS)
-def test_the_steps_of_an_unchanged_script_are_found(library, tmp_path, program, bridged_torch):
-    pytest.importorskip(library, reason=f"{library} is not installed (./dev test --programs installs it)")
+def test_the_steps_of_an_unchanged_script_are_found(library, tmp_path, program, skip_without, bridged_torch):
+    skip_without(library)
     (tmp_path / "train.py").write_text(SCRIPTS[library])
     environment = {**os.environ, "MINDTORCH_MTPROF": str(program("mtprof")), "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
     command = [sys.executable, "-m", "mindtorch_v2.profiler", "run", "--modules", "-o", "train.mtrec", "train.py"]

@@ -80,13 +80,6 @@ need_python() {
   cp "tools/$name.txt" "$stamp"
 }
 
-# timm brings a torchvision, which may not load beside another build of PyTorch. transformers would use it nevertheless.
-drop_broken_torchvision() {
-  if .venv/bin/python -c "import torchvision" 2>/dev/null; then return 0; fi
-  say "Removing torchvision from .venv, because it does not load beside this PyTorch"
-  .venv/bin/python -m pip uninstall --quiet --yes torchvision
-}
-
 need_build_tools() {
   need_packages "${BUILD_PACKAGES[@]}"
   find_cmake
