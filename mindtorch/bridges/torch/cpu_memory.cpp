@@ -4,8 +4,10 @@
 
 #include <c10/core/CPUAllocator.h>
 #include <pthread.h>
+#include <sys/mman.h>
 
 #include <atomic>
+#include <cerrno>
 #include <limits>
 
 #include "mindtorch/bridges/torch/allocation_table.h"
@@ -44,11 +46,16 @@ void report_and_free(void* address) {
   own_deleter(address);
 }
 
-// A mapping of shared memory begins with a page, and torch does not count it among what its allocator has handed out. The end of one is
-// reported even if its beginning was not.
-bool is_mapping(const void* address, std::size_t allocated) {
-  constexpr std::uintptr_t kPage = 4096;
-  return allocated == 0 && reinterpret_cast<std::uintptr_t>(address) % kPage == 0;
+// The end of a mapping of shared memory is reported even if its beginning was not. Torch reports it after the memory has been unmapped, and
+// the end of a block of its allocator while the block is still there. It does not count mappings among what its allocator has handed out.
+bool was_mapping(void* address, std::size_t allocated) {
+  if (allocated != 0) return false;
+  const int saved_errno = errno;
+  unsigned char resident = 0;
+  // An address that is not that of a page gives EINVAL, so it is not taken for a mapping.
+  const bool unmapped = ::mincore(address, 1, &resident) != 0 && errno == ENOMEM;
+  errno = saved_errno;
+  return unmapped;
 }
 
 class WatchedAllocator final : public c10::Allocator {
@@ -101,11 +108,11 @@ bool replace_allocator(c10::Allocator* by) noexcept {
 
 bool is_watched_allocator_at_work() noexcept { return at_work; }
 
-void report_cpu_memory(const void* address, std::int64_t bytes, std::size_t allocated) noexcept {
+void report_cpu_memory(void* address, std::int64_t bytes, std::size_t allocated) noexcept {
   const std::size_t known = live_memory().remove(address);
   if (bytes < 0) {
     // Torch remembers sizes by address. What it says of a block that was freed unseen concerns another block.
-    if (known != 0 || is_mapping(address, allocated)) report(address, bytes);
+    if (known != 0 || was_mapping(address, allocated)) report(address, bytes);
     return;
   }
   live_bytes.fetch_sub(static_cast<std::int64_t>(known), std::memory_order_relaxed);  // of a block that was freed unseen

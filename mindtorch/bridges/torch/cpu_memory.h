@@ -18,6 +18,6 @@ bool is_watched_allocator_at_work() noexcept;
 
 // For CPU memory that does not pass the installed allocator, in the form of torch's reports: a free has negative `bytes`, and `allocated`
 // is what torch's own allocator counts afterwards.
-void report_cpu_memory(const void* address, std::int64_t bytes, std::size_t allocated) noexcept;
+void report_cpu_memory(void* address, std::int64_t bytes, std::size_t allocated) noexcept;
 
 }  // namespace mindtorch::torch_bridge

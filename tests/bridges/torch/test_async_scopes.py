@@ -2,6 +2,7 @@
 
 import threading
 
+import mindtorch_v2.profiler
 import pytest
 from mindtorch_v2.profiler import profile
 
@@ -53,3 +54,21 @@ def test_a_call_that_ends_at_once_is_not_asynchronous(torch):
     with profile() as prof, torch.profiler.record_function("plain"):
         torch.ones(1)
     assert not any(event.is_async for event in prof.events())
+
+
+def test_memory_beside_a_scope_that_has_not_ended_is_not_hidden_below_it(torch):
+    def memory_outside_ops(profiler):
+        kept, future = [], torch.futures.Future()
+        with profiler.profile(profile_memory=True) as prof:
+            kept.append(torch.ones(1000))
+            with torch.profiler.record_function("waits") as scope:
+                done = scope._call_end_callbacks_on_future(future)
+            kept.clear()
+            thread = threading.Thread(target=lambda: future.set_result(1))
+            thread.start()
+            thread.join()
+            done.wait()
+        return [event.cpu_memory_usage for event in prof.events() if event.name == "[memory]"]
+
+    assert memory_outside_ops(torch.profiler) == []
+    assert memory_outside_ops(mindtorch_v2.profiler) == [-4000]

@@ -132,3 +132,16 @@ def test_frees_of_storages_that_torchs_profiler_saw_before_are_not_taken_for_oth
         kept.clear()
         torch.ones(10)
     assert sizes_of(prof, tmp_path) == {40: 1, -40: 1}
+
+
+def test_the_free_of_a_block_at_the_beginning_of_a_page_is_not_taken_for_the_end_of_a_mapping(torch, tmp_path):
+    page = 4096
+    with torch.profiler.profile(profile_memory=True):
+        blocks = [torch.empty(16)]
+        while blocks[-1].data_ptr() % page:
+            blocks.append(torch.empty(16))
+        del blocks[:-1]  # torch says of the last block that nothing else is left, as it does of a mapping
+    with profile(profile_memory=True) as prof:
+        blocks.clear()
+        torch.ones(10)
+    assert sizes_of(prof, tmp_path) == {40: 1, -40: 1}
