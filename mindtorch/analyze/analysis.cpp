@@ -61,7 +61,7 @@ const EventStacks& Analysis::stacks() const {
   return stacks_.get([&] { return std::make_unique<const EventStacks>(*recording_, tree()); });
 }
 const OpFlops& Analysis::flops() const {
-  return flops_.get([&] { return std::make_unique<const OpFlops>(*recording_); });
+  return flops_.get([&] { return std::make_unique<const OpFlops>(*recording_, tree()); });
 }
 const Events& Analysis::events() const {
   return events_.get([&] { return std::make_unique<const Events>(*this); });

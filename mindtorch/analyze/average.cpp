@@ -90,7 +90,6 @@ void Sums::add_sums(const Sums& other) {
   self_device_memory_usage += other.self_device_memory_usage;
   flops += other.flops;
   outermost_cpu_time_ns += other.outermost_cpu_time_ns;
-  outermost_flops += other.outermost_flops;
 }
 
 void Average::add(const Average& other) {

@@ -30,10 +30,8 @@ struct MINDTORCH_EXPORT Sums {
   std::int64_t self_device_memory_usage = 0;
   std::int64_t flops = 0;
 
-  // Calls inside another call of the same row, and counted ops inside another counted op (mm inside matmul), are left out here: these sums
-  // can be added up and compared with the whole.
+  // Calls inside another call of the same row are left out here: this sum can be compared with the whole.
   std::int64_t outermost_cpu_time_ns = 0;
-  std::int64_t outermost_flops = 0;
 
   // Adds the sums of another row, whatever the keys.
   void add_sums(const Sums& other);

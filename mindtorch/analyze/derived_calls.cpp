@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <span>
 
-#include "mindtorch/trace/tensor_identity.h"
-
 namespace mindtorch::analyze {
 namespace {
 
@@ -31,13 +29,14 @@ class TrackPass {
 
  private:
   struct Open {
-    std::uint32_t call = DerivedCall::kNone;  // else an event
-    std::uint32_t frame = 0;                  // of a call: where it is now
-    std::int64_t end_ns = 0;                  // of an event
-    std::int64_t reach_ns = 0;                // end of the last event in it
+    std::uint32_t call = kEvent;  // else the number of a call
+    std::uint32_t frame = 0;      // of a call: where it is now
+    std::int64_t end_ns = 0;      // of an event
+    std::int64_t reach_ns = 0;    // end of the last event in it
   };
+  static constexpr std::uint32_t kEvent = ~std::uint32_t{0};
 
-  static bool is_event(const Open& open) { return open.call == DerivedCall::kNone; }
+  static bool is_event(const Open& open) { return open.call == kEvent; }
 
   // Leaves everything from this depth on.
   void leave(std::size_t depth) {
@@ -81,7 +80,7 @@ class TrackPass {
       const bool is_open = depth < open_.size() && same_function(open_[depth].frame, frames[i]);
       if (!is_open) {
         leave(depth);
-        enter(track, frames[i], recording_.events.start_ns[event]);
+        enter(track, frames[i], event);
       } else if (open_[depth].frame != frames[i]) {
         leave(depth + 1);  // the function is in another line: what it calls from there is another call
         open_[depth].frame = frames[i];
@@ -90,12 +89,10 @@ class TrackPass {
     leave(depth);
   }
 
-  void enter(trace::TrackId track, std::uint32_t frame, std::int64_t now) {
+  void enter(trace::TrackId track, std::uint32_t frame, EventIndex event) {
     const auto call = static_cast<std::uint32_t>(out_.size());
-    DerivedCall made{.track = track, .frame = frame, .start_ns = now, .end_ns = now};
-    const auto outer = std::find_if(open_.rbegin(), open_.rend(), [](const Open& open) { return !is_event(open); });
-    if (outer != open_.rend()) made.parent = outer->call;
-    out_.push_back(made);
+    const std::int64_t now = recording_.events.start_ns[event];
+    out_.push_back({.track = track, .frame = frame, .first_event = event, .start_ns = now, .end_ns = now});
     open_.push_back({.call = call, .frame = frame, .reach_ns = now});
   }
 

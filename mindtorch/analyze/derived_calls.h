@@ -11,11 +11,9 @@
 namespace mindtorch::analyze {
 
 struct DerivedCall {
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-
   trace::TrackId track = 0;
-  std::uint32_t frame = 0;       // in Stacks::frames: the function, and the line it was in when its first event began
-  std::uint32_t parent = kNone;  // the derived call that it lies in, directly or inside of an event
+  std::uint32_t frame = 0;            // in Stacks::frames: the function, and the line it was in when its first event began
+  trace::EventIndex first_event = 0;  // which begins with the call and lies in it
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   friend bool operator==(const DerivedCall&, const DerivedCall&) = default;

@@ -5,7 +5,6 @@
 #include <array>
 
 #include "mindtorch/base/large_pages.h"
-#include "mindtorch/trace/tensor_identity.h"
 
 namespace mindtorch::analyze {
 namespace {

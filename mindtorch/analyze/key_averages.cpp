@@ -2,7 +2,6 @@
 #include "mindtorch/analyze/key_averages.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <string_view>
 
@@ -12,15 +11,6 @@
 
 namespace mindtorch::analyze {
 namespace {
-
-// Ops that call others for their products. If one of those is recorded, it is counted instead.
-bool is_made_of_products(std::string_view op) {
-  static constexpr auto kOps = std::to_array<std::string_view>(
-      {"aten::matmul", "aten::linear", "aten::scaled_dot_product_attention", "aten::_scaled_dot_product_attention_math",
-       // A transform (vmap, grad) calls the op again, for all samples at once.
-       "aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::add", "aten::mul"});
-  return std::ranges::find(kOps, op) != kOps.end();
-}
 
 class Averaging {
  public:
@@ -95,29 +85,9 @@ class Averaging {
     sums.self_device_memory_usage += self.device;
   }
 
-  // Whether a row is made for one of the ops from counted[first] on that come before `end`. A call that was merged into its caller has
-  // none.
-  bool has_averaged(const std::vector<OpFlops::Counted>& counted, std::size_t first, EventIndex end) const {
-    for (std::size_t i = first; i < counted.size() && counted[i].event < end; ++i)
-      if (tree_.is_averaged(counted[i].event)) return true;
-    return false;
-  }
-
-  // Each product is counted once, by torch's op: aten::conv2d, not what it calls, and aten::addmm, not the aten::linear that calls it.
   void add_flops() {
-    EventIndex counted_until = 0;  // the end of the subtree of the last op that was counted
     grouping_.rewind();
-    const std::vector<OpFlops::Counted> counted = analysis_.flops().all();
-    for (std::size_t i = 0; i < counted.size(); ++i) {
-      const auto [event, flops] = counted[i];
-      if (!tree_.is_averaged(event) || event < counted_until) continue;
-      const EventIndex end = tree_.subtree_end(event);
-      if (is_made_of_products(recording_.names[events_.name[event]]) && has_averaged(counted, i + 1, end)) continue;
-      Sums& sums = groups_[grouping_.group_of(event)].sums;
-      sums.flops += flops;
-      sums.outermost_flops += flops;
-      counted_until = end;
-    }
+    for (const auto [event, flops] : analysis_.flops().all()) groups_[grouping_.group_of(event)].sums.flops += flops;
   }
 
   // The times of a function that calls itself can add up to more than the whole; another pass finds the outermost calls only then.
@@ -218,7 +188,6 @@ Average KeyAverages::total_average() const {
   Average total;
   for (const Average& row : rows) total.add_sums(row);
   total.key = "Total";
-  total.flops = total.outermost_flops;
   if (!rows.empty()) total.use_device = rows.front().use_device;
   return total;
 }

@@ -1,11 +1,11 @@
-// OpFlops: the FLOPs of each recorded op call.
+// OpFlops: the FLOPs of recorded op calls. Each product is counted once, at the op that torch counts: aten::conv2d and not what it calls,
+// and aten::addmm and not the aten::linear that calls it.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "mindtorch/analyze/event_names.h"
-#include "mindtorch/analyze/flops.h"
+#include "mindtorch/analyze/event_tree.h"
 #include "mindtorch/base/export.h"
 #include "mindtorch/trace/recording.h"
 
@@ -13,24 +13,20 @@ namespace mindtorch::analyze {
 
 class MINDTORCH_EXPORT OpFlops {
  public:
-  explicit OpFlops(const trace::Recording& recording);
+  // O(calls). Nothing is counted unless the recording was made with FLOPs.
+  OpFlops(const trace::Recording& recording, const EventTree& tree);
 
-  // False if FLOPs were not asked for: every op then has 0.
-  bool enabled() const { return recording_->options.flops; }
-  // O(log calls).
-  std::int64_t of(EventIndex event) const;
-  // Returns all calls with FLOPs, in order of events. O(calls).
   struct Counted {
     EventIndex event;
     std::int64_t flops;
   };
-  std::vector<Counted> all() const;
+  // All calls that are counted, in order of events.
+  const std::vector<Counted>& all() const { return counted_; }
+  // 0 for a call that is not counted. O(log calls).
+  std::int64_t of(EventIndex event) const;
 
  private:
-  std::int64_t count(EventIndex event, std::span<const std::int64_t> words, std::vector<Argument>& arguments) const;
-
-  const trace::Recording* recording_;
-  std::vector<FlopFormula> formula_of_name_;
+  std::vector<Counted> counted_;
 };
 
 }  // namespace mindtorch::analyze

@@ -14,6 +14,7 @@
 #include "mindtorch/profiler/profile.h"
 #include "mindtorch/profiler/trace_id.h"
 #include "mindtorch/trace/adjust_steps.h"
+#include "mindtorch/trace/chrome_format.h"
 
 namespace mindtorch::profiler {
 namespace {
@@ -101,6 +102,8 @@ void Profile::describe(trace::Recording& recording) const {
   recording.metadata.merge(job_metadata());
   recording.trace_id = *trace_id_;
   recording.options.flops = options_.with_flops;
+  if (options_.with_stack && options_.experimental_config.verbose)
+    recording.metadata.try_emplace(std::string(trace::chrome_format::kVerbose), "1");
   recording.options.activities.clear();
   for (const Activity activity : activities_) recording.options.activities.push_back(*device_type_of(activity));
 }

@@ -130,6 +130,13 @@ class MINDTORCH_EXPORT NamedScope {
     if (const std::uint64_t state = current_state(); state != 0) scope.open(state, 0, EventKind::kStep, trace::make_step_link(number));
     return scope;
   }
+  // A call of a module, in sessions that want modules or stacks. Where only stacks are wanted, traces show it and no list of events does.
+  static NamedScope module(NameId name) noexcept {
+    NamedScope scope;
+    if (const std::uint64_t state = current_state(); (state & kModuleCalls) != 0)
+      scope.open(state, name, EventKind::kModule, 0, (state & kModules) != 0 ? 0 : trace::kTraceOnly);
+    return scope;
+  }
   ~NamedScope() { close(); }
   NamedScope(NamedScope&& other) noexcept { *this = std::move(other); }
   NamedScope& operator=(NamedScope&& other) noexcept {
@@ -158,8 +165,8 @@ class MINDTORCH_EXPORT NamedScope {
   std::uint64_t state() const noexcept { return state_; }
 
  private:
-  void open(std::uint64_t state, NameId name, EventKind kind, std::uint64_t link = 0) noexcept {
-    slot_ = open_slot(state, name, kind, 0, Device{}, link);
+  void open(std::uint64_t state, NameId name, EventKind kind, std::uint64_t link = 0, std::uint8_t flags = 0) noexcept {
+    slot_ = open_slot(state, name, kind, flags, Device{}, link);
     owner_ = thread_log;
     state_ = state;
   }

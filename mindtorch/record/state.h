@@ -18,11 +18,13 @@ enum Want : std::uint32_t {
   kShapes = 1u << 2,       // arguments of ops: sizes, strides, dtypes, scalars
   kStacks = 1u << 3,       // call stacks of ops and scopes
   kMemory = 1u << 4,       // allocations and frees
-  kModules = 1u << 5,      // calls of modules as scopes
+  kModules = 1u << 5,      // calls of modules as scopes; stacks ask for them too, in traces only
   kOneThread = 1u << 6,    // only admitted threads record
   kOverloads = 1u << 7,    // which overload of an op was called, as its attribute "overload_name"
   kRanges = 1u << 8,       // ranges and marks that programs report with NVTX, as scopes and instants
 };
+
+inline constexpr std::uint32_t kModuleCalls = kModules | kStacks;  // either asks for calls of modules
 
 // The state word is 0 while nothing is being recorded, and (generation << 32) | Want bits otherwise. Every session has a new generation.
 // The word is read with relaxed order: it does no harm if a hook still reads the old word for a moment.

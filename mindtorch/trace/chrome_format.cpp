@@ -36,9 +36,10 @@ constexpr std::array kCategories = {
     KnownCategory{"mtia_runtime", EventKind::kRuntime, DeviceType::kCuda},
 };
 
-// Arguments that follow from columns and tables. kCallStack and the arguments of memory reports are not listed, because our events do not
+// Arguments that follow from columns and tables. The arguments of memory reports are not listed, because other events do not
 // have them.
-constexpr std::array<std::string_view, 31> kOwnArguments = {argument::kExternalId,
+constexpr std::array<std::string_view, 33> kOwnArguments = {argument::kExternalId,
+                                                            argument::kCallStack,
                                                             argument::kDerived,
                                                             argument::kRecordFunctionId,
                                                             argument::kSequence,
@@ -59,6 +60,7 @@ constexpr std::array<std::string_view, 31> kOwnArguments = {argument::kExternalI
                                                             argument::kDeviceType,
                                                             argument::kDeviceId,
                                                             argument::kPythonId,
+                                                            argument::kPythonModuleId,
                                                             argument::kPythonParentId,
                                                             argument::kCpuMemory.before,
                                                             argument::kCpuMemory.after,

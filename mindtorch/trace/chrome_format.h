@@ -62,6 +62,9 @@ MINDTORCH_EXPORT EventKind implied_kind(EventKind of_category, std::string_view 
 // The attribute that says which overload of an op was called. The name in the trace has it too: "aten::add.Tensor".
 inline constexpr std::string_view kOverloadName = "overload_name";
 
+// The metadata of a recording whose trace has a whole stack with each event, under torch's name (kCallStack) and in torch's form.
+inline constexpr std::string_view kVerbose = "verbose";
+
 // The beginning of a text that stands for a whole stack, followed by its number: the same stack as in that place.
 inline constexpr std::string_view kStackReference = "same as stack id ";
 
@@ -69,7 +72,7 @@ namespace argument {
 inline constexpr Key kAddress = "Addr";
 inline constexpr Key kAsync = "async";
 inline constexpr Key kBytes = "Bytes";
-inline constexpr Key kCallStack = "Call stack";  // torch's; ours is kStack
+inline constexpr Key kCallStack = "Call stack";  // torch's; ours is kStack, unless kVerbose is set
 inline constexpr Key kConcreteInputs = "Concrete Inputs";
 inline constexpr Key kCorrelation = "correlation";
 inline constexpr Key kDerived = "derived from stacks";  // of a Python function that was not recorded
@@ -88,6 +91,7 @@ inline constexpr Key kInputTypes = "Input type";
 inline constexpr Key kKind = "Kind";
 inline constexpr Key kMemoryBandwidth = "memory bandwidth (GB/s)";  // of copies and memsets
 inline constexpr Key kPythonId = "Python id";
+inline constexpr Key kPythonModuleId = "Python module id";  // the number in the name of a module
 inline constexpr Key kPythonParentId = "Python parent id";
 inline constexpr Key kRecordFunctionId = "Record function id";
 inline constexpr Key kSequence = "Sequence number";

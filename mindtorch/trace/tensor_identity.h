@@ -55,8 +55,4 @@ MINDTORCH_EXPORT void add_identities(std::span<const TensorIdentity> identities,
 // False if the row of such an event holds what its module or optimizer owns.
 constexpr bool takes_arguments(EventKind kind) { return kind != EventKind::kModule && kind != EventKind::kPythonFunction; }
 
-// A flag of an event, beside EventFlag: the event is shown in traces and in trees of raw events, but not among the events that were asked
-// for.
-inline constexpr std::uint8_t kTraceOnly = 8;
-
 }  // namespace mindtorch::trace

@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include "mindtorch/trace/tensor_identity.h"
 #include "tests/analyze/recordings.h"
 
 namespace mindtorch::analyze {
@@ -12,12 +11,16 @@ namespace {
 
 // "main 0-10, step 2-4 in main", in order.
 std::vector<std::string> shown(const trace::Recording& recording) {
-  const std::vector<DerivedCall> calls = derived_calls(recording);
   const auto function = [&](const DerivedCall& call) { return recording.names[recording.stacks.frames[call.frame].function]; };
   std::vector<std::string> texts;
-  for (const DerivedCall& call : calls) {
+  std::vector<DerivedCall> open;
+  for (const DerivedCall& call : derived_calls(recording)) {
+    EXPECT_EQ(recording.events.start_ns[call.first_event], call.start_ns);
+    EXPECT_LE(recording.events.end_ns(call.first_event), call.end_ns);
+    while (!open.empty() && open.back().end_ns <= call.start_ns) open.pop_back();
     texts.push_back(fmt::format("{} {}-{}", function(call), call.start_ns, call.end_ns));
-    if (call.parent != DerivedCall::kNone) texts.back() += " in " + function(calls[call.parent]);
+    if (!open.empty()) texts.back() += " in " + function(open.back());
+    open.push_back(call);
   }
   return texts;
 }
@@ -98,12 +101,16 @@ TEST(DerivedCalls, RandomStacksGiveCallsThatNest) {
       make.stack(id, stack);
       now += random() % 2 == 0 ? 1 : 6;
     }
-    const std::vector<DerivedCall> calls = derived_calls(make.finish());
-    for (const DerivedCall& call : calls) {
+    std::vector<DerivedCall> open;
+    for (const DerivedCall& call : derived_calls(make.finish())) {
       ASSERT_LE(call.start_ns, call.end_ns);
-      if (call.parent == DerivedCall::kNone) continue;
-      ASSERT_LE(calls[call.parent].start_ns, call.start_ns);
-      ASSERT_GE(calls[call.parent].end_ns, call.end_ns);
+      while (!open.empty() && open.back().end_ns <= call.start_ns) open.pop_back();
+      if (!open.empty()) {
+        ASSERT_LE(open.back().start_ns, call.start_ns);
+        ASSERT_GE(open.back().end_ns, call.end_ns);
+        ASSERT_LE(open.back().first_event, call.first_event);
+      }
+      open.push_back(call);
     }
   }
 }

@@ -124,7 +124,8 @@ bool is_on_stack(const at::RecordFunction& fn) {
   thread->open_ops.forget_slots();
   if ((state & record::kOneThread) != 0) admit(*thread);
   if ((state & record::kMemory) != 0) watch_memory_reports();
-  note_thread_number(fn.threadId(), record::thread_number());
+  // An op may begin on another thread than the one that has made its RecordFunction.
+  note_thread_number(at::RecordFunction::currentThreadId(), record::thread_number());
   return any_op_starts(*thread, fn);
 }
 

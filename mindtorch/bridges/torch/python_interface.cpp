@@ -14,8 +14,8 @@ namespace record = mindtorch::record;
 
 extern "C" {
 
-// The bit of what a listener is told that asks for calls of modules.
-extern const std::uint32_t mindtorch_torch_wants_modules = record::kModules;
+// The bits of what a listener is told, of which each asks for calls of modules.
+extern const std::uint32_t mindtorch_torch_wants_modules = record::kModuleCalls;
 // The bits that together ask for modules and optimizers as owners of memory.
 extern const std::uint32_t mindtorch_torch_wants_owners = record::kMemory | record::kStacks;
 

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "mindtorch/base/text.h"
+#include "mindtorch/export/call_ids.h"
 #include "mindtorch/export/chakra/chakra_values.h"
 #include "mindtorch/export/output.h"
 
@@ -47,7 +48,7 @@ class ChakraWriter {
         options_(options),
         out_(out),
         args_key_(find_name("args")),
-        call_key_(find_name(trace::kCallId)),
+        call_ids_(recording),
         numbers_(recording),
         ids_(recording.events.size(), kNoNode),
         parents_(recording.events.size(), kNoEvent) {
@@ -69,7 +70,6 @@ class ChakraWriter {
   void write_event(EventIndex event, TrackId track);
   std::uint64_t node_or_thread(EventIndex event, TrackId track) const { return event != kNoEvent ? ids_[event] : thread_ids_[track]; }
   std::uint64_t forward_parent(EventIndex event) const;
-  std::uint64_t call_id(EventIndex event) const;
   trace::CallDetails details_of(EventIndex event);
   chakra::ValueLists inputs_of(EventIndex event);
   void write_process_groups();
@@ -79,7 +79,7 @@ class ChakraWriter {
   const ChakraOptions& options_;
   Output& out_;
   const trace::NameId args_key_;
-  const trace::NameId call_key_;
+  const CallIds call_ids_;
   chakra::TensorNumbers numbers_;
   std::vector<std::uint64_t> ids_;         // of events; kNoNode if left out
   std::vector<EventIndex> parents_;        // of events: the innermost one around them that is not left out
@@ -156,7 +156,7 @@ void ChakraWriter::write_event(EventIndex event, TrackId track) {
   write_node({.id = ids_[event],
               .name = recording_.name(event),
               .parent = node_or_thread(parents_[event], track),
-              .record_function = call_id(event),
+              .record_function = call_ids_.of(event),
               .forward_parent = forward_parent(event),
               .sequence = has_sequence ? trace::sequence_of(events.link[event]) : -1,
               .scope = scope_of(events.kind[event]),
@@ -172,17 +172,10 @@ void ChakraWriter::write_process_groups() {
   write_node({.id = last_id_ + 1, .name = "## process_group:init ##", .parent = kRoot}, details);
 }
 
-// The number that the event has in the Chrome trace.
-std::uint64_t ChakraWriter::call_id(EventIndex event) const {
-  if (call_key_ != 0)
-    for (const trace::Attribute& attribute : recording_.attributes.find(event))
-      if (attribute.key == call_key_) return static_cast<std::uint64_t>(attribute.bits);
-  return recording_.id(event);
-}
-
 trace::CallDetails ChakraWriter::details_of(EventIndex event) {
-  if (options_.details != nullptr && call_key_ != 0)
-    if (const auto found = options_.details->find(call_id(event)); found != options_.details->end()) return found->second;
+  const auto number = options_.details != nullptr ? call_ids_.given(event) : std::nullopt;
+  if (number)
+    if (const auto found = options_.details->find(*number); found != options_.details->end()) return found->second;
   return {.inputs = inputs_of(event)};
 }
 

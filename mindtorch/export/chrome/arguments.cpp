@@ -80,7 +80,9 @@ EventArguments::EventArguments(const analyze::Analysis& analysis) : analysis_(an
     shadowed_on_device_[attribute.key] = trace::chrome_format::is_own_argument(key, EventKind::kKernel);
   }
   rows_are_shared_ = recording.attributes.shared_rows() < recording.attributes.events.size() / 2;
+  stacks_are_whole_ = recording.metadata.contains(std::string(trace::chrome_format::kVerbose));
   stack_is_written_.resize(recording.stacks.size());
+  whole_stack_json_.resize(stacks_are_whole_ ? recording.stacks.size() : 0);
   frame_json_.reserve(recording.stacks.frames.size());
   for (const trace::Frame& frame : recording.stacks.frames) {
     frame_json_.push_back(json_quoted(fmt::format("{}:{}:{}", recording.names[frame.file], frame.line, recording.names[frame.function])));
@@ -134,6 +136,7 @@ void EventArguments::append_inputs(std::string& out, EventIndex event) {
 void EventArguments::append_stack(std::string& out, EventIndex event) {
   if (!advance_to(recording_.stacks.of_event.events, next_stack_, event)) return;
   const trace::StackId stack = recording_.stacks.of_event.row(next_stack_).front();
+  if (stacks_are_whole_) return append_argument<argument::kCallStack>(out, whole_stack(stack));
   append_key<argument::kStack>(out);
   if (stack_is_written_[stack]) {
     fmt::format_to(std::back_inserter(out), R"(["{}{}"])", trace::chrome_format::kStackReference, stack);
@@ -149,6 +152,19 @@ void EventArguments::append_stack(std::string& out, EventIndex event) {
   }
   out += ']';
   append_argument<argument::kStackId>(out, stack);
+}
+
+const std::string& EventArguments::whole_stack(trace::StackId stack) {
+  std::string& json = whole_stack_json_[stack];
+  if (json.empty()) {
+    std::string text;
+    for (const std::uint32_t id : recording_.stacks.frames_of(stack)) {
+      const trace::Frame& frame = recording_.stacks.frames[id];
+      text += fmt::format("{}({}): {};", recording_.names[frame.file], frame.line, recording_.names[frame.function]);
+    }
+    json = json_quoted(text);
+  }
+  return json;
 }
 
 void EventArguments::append_attributes(std::string& out, EventIndex event) {

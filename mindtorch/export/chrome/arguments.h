@@ -30,6 +30,7 @@ class EventArguments {
  private:
   void append_inputs(std::string& out, trace::EventIndex event);
   void append_stack(std::string& out, trace::EventIndex event);
+  const std::string& whole_stack(trace::StackId stack);
   void append_attributes(std::string& out, trace::EventIndex event);
   void append_row(std::string& out, std::span<const trace::Attribute> attributes, bool is_of_device);
   void append_memory(std::string& out, trace::EventIndex event) const;
@@ -43,6 +44,8 @@ class EventArguments {
   std::vector<std::size_t> latest_place_;  // by NameId: where the key was last seen in the row at hand
   std::vector<std::string> frame_json_;    // each frame as a JSON string
   std::vector<bool> stack_is_written_;
+  bool stacks_are_whole_ = false;
+  std::vector<std::string> whole_stack_json_;  // of stacks that were written, each as a JSON string
   // The text of rows that were written lately: the kernels of a program have few distinct rows. Rows of a file that was read are not shared
   // and are found by their hash.
   struct RowText {

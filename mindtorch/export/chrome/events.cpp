@@ -4,9 +4,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 
 #include "mindtorch/base/text.h"
-#include "mindtorch/trace/call_details.h"
 #include "mindtorch/trace/chrome_format.h"
 
 namespace mindtorch::exporter::chrome {
@@ -35,6 +36,14 @@ std::string_view shown_file(std::string_view file) {
   return file;
 }
 
+// 7 for "nn.Module: Linear_7".
+std::optional<std::uint64_t> number_of_module(std::string_view name) {
+  std::uint64_t number = 0;
+  const char* const end = name.data() + name.size();
+  const auto read = std::from_chars(name.data() + name.rfind('_') + 1, end, number);
+  return read.ec == std::errc() && read.ptr == end ? std::optional(number) : std::nullopt;
+}
+
 bool is_python(EventKind kind) { return kind == EventKind::kPythonFunction || kind == EventKind::kModule; }
 
 }  // namespace
@@ -46,14 +55,13 @@ EventsWriter::EventsWriter(const analyze::Analysis& analysis, const Layout& layo
       offset_ns_(offset_ns),
       out_(out),
       arguments_(analysis),
+      call_ids_(recording_),
       row_of_event_(layout),
       runtime_device_(first_device_type(recording_)),
-      derived_calls_(analyze::derived_calls(recording_)),
-      first_derived_id_(recording_.events.size() + 1) {
+      derived_calls_(analyze::derived_calls(recording_)) {
   name_offsets_.reserve(recording_.names.size() + 1);
   for (const std::string& text : recording_.names) {
     if (text == trace::chrome_format::kOverloadName) overload_key_ = static_cast<trace::NameId>(name_offsets_.size());
-    if (text == trace::kCallId) call_key_ = static_cast<trace::NameId>(name_offsets_.size());
     name_offsets_.push_back(escaped_names_.size());
     append_json_escaped(escaped_names_, text);
   }
@@ -85,14 +93,15 @@ void EventsWriter::write_complete_events() {
     const trace::Track& track = recording_.tracks[t];
     python_calls_.clear();
     for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
-      if (recording_.events.kind[i] != EventKind::kInstant) write_complete(t, i);
+      if (recording_.events.kind[i] == EventKind::kInstant) continue;
+      write_derived_calls(t, i);
+      write_complete(t, i);
     }
-    write_derived_calls(t);
   }
 }
 
-void EventsWriter::write_derived_calls(TrackId track) {
-  for (; next_derived_ < derived_calls_.size() && derived_calls_[next_derived_].track == track; ++next_derived_) {
+void EventsWriter::write_derived_calls(TrackId track, EventIndex event) {
+  for (; next_derived_ < derived_calls_.size() && derived_calls_[next_derived_].first_event == event; ++next_derived_) {
     const analyze::DerivedCall& call = derived_calls_[next_derived_];
     const trace::Frame& frame = recording_.stacks.frames[call.frame];
     scratch_.clear();
@@ -101,12 +110,7 @@ void EventsWriter::write_derived_calls(TrackId track) {
     JsonCursor cursor(out_.reserve(kRoom + scratch_.size()));
     cursor.bytes(prefix_text_[static_cast<std::size_t>(EventKind::kPythonFunction)]).bytes(scratch_).bytes(row_text_[track]);
     cursor.micros(call.start_ns + offset_ns_).literal(R"(,"dur":)").micros(call.end_ns - call.start_ns).literal(R"(,"args":{)");
-    cursor.first_key<argument::kPythonId>().number(python_id(call)).next_key<argument::kPythonParentId>();
-    if (call.parent == analyze::DerivedCall::kNone) {
-      cursor.literal("null");
-    } else {
-      cursor.number(python_id(derived_calls_[call.parent]));
-    }
+    write_python_ids(cursor, call.start_ns, call.end_ns);
     out_.advance(cursor.next_key<argument::kDerived>().literal("true}},\n").position());
   }
 }
@@ -138,7 +142,10 @@ void EventsWriter::write_arguments(JsonCursor& cursor, TrackId track, EventIndex
   const EventKind kind = events.kind[event];
   const std::uint64_t index = event;
   if (is_python(kind)) {
-    write_python_ids(cursor, event);
+    write_python_ids(cursor, events.start_ns[event], events.end_ns(event));
+    if (kind == EventKind::kModule)
+      if (const auto number = number_of_module(recording_.names[events.name[event]]))
+        cursor.next_key<argument::kPythonModuleId>().number(*number);
   } else if (trace::is_launch_kind(kind)) {
     write_external_id(cursor, event);
     cursor.first_key<argument::kCorrelation>().number(events.link[event]);
@@ -149,20 +156,13 @@ void EventsWriter::write_arguments(JsonCursor& cursor, TrackId track, EventIndex
     cursor.next_key<argument::kCorrelation>().number(events.link[event]);
   } else {
     cursor.first_key<argument::kExternalId>().number(recording_.id(event));
-    cursor.next_key<argument::kRecordFunctionId>().number(call_id(event));
+    cursor.next_key<argument::kRecordFunctionId>().number(call_ids_.of(event));
     if (const std::int64_t sequence = trace::sequence_of(events.link[event]); sequence >= 0 && trace::has_sequence(kind)) {
       cursor.next_key<argument::kSequence>().number(sequence);
       cursor.next_key<argument::kForwardThread>().number(std::uint64_t{trace::forward_thread_of(events.link[event])});
     }
   }
   cursor.next_key<argument::kEventIndex>().number(index);
-}
-
-std::uint64_t EventsWriter::call_id(EventIndex event) const {
-  if (call_key_ != 0)
-    for (const trace::Attribute& attribute : recording_.attributes.find(event))
-      if (attribute.key == call_key_) return static_cast<std::uint64_t>(attribute.bits);
-  return recording_.id(event);
 }
 
 void EventsWriter::write_external_id(JsonCursor& cursor, EventIndex event) const {
@@ -173,16 +173,15 @@ void EventsWriter::write_external_id(JsonCursor& cursor, EventIndex event) const
   if (host != analyze::kNoEvent) cursor.first_key<argument::kExternalId>().number(recording_.id(host)).literal(",");
 }
 
-void EventsWriter::write_python_ids(JsonCursor& cursor, EventIndex event) {
-  const trace::EventColumns& events = recording_.events;
-  while (!python_calls_.empty() && python_calls_.back().end_ns <= events.start_ns[event]) python_calls_.pop_back();
+void EventsWriter::write_python_ids(JsonCursor& cursor, std::int64_t start_ns, std::int64_t end_ns) {
+  while (!python_calls_.empty() && python_calls_.back().end_ns <= start_ns) python_calls_.pop_back();
   cursor.first_key<argument::kPythonId>().number(++python_ids_).next_key<argument::kPythonParentId>();
   if (python_calls_.empty()) {
     cursor.literal("null");
   } else {
     cursor.number(python_calls_.back().id);
   }
-  python_calls_.push_back({events.end_ns(event), python_ids_});
+  python_calls_.push_back({end_ns, python_ids_});
 }
 
 void EventsWriter::write_instants() {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mindtorch/analyze/derived_calls.h"
+#include "mindtorch/export/call_ids.h"
 #include "mindtorch/export/chrome/arguments.h"
 #include "mindtorch/export/flows.h"
 #include "mindtorch/export/json_text.h"
@@ -39,16 +40,13 @@ class EventsWriter {
   };
 
   void write_complete(trace::TrackId track, trace::EventIndex event);
-  // The Python functions of a track that are known from stacks.
-  void write_derived_calls(trace::TrackId track);
-  std::uint64_t python_id(const analyze::DerivedCall& call) const {
-    return first_derived_id_ + static_cast<std::uint64_t>(&call - derived_calls_.data());
-  }
+  // The Python functions, known from stacks, whose first event this is. Viewers take the first of two slices with the same times for the
+  // outer one, so functions are written before their events.
+  void write_derived_calls(trace::TrackId track, trace::EventIndex event);
   void write_arguments(JsonCursor& cursor, trace::TrackId track, trace::EventIndex event);
   // The op or scope that a runtime call or device activity belongs to, if there is one.
-  std::uint64_t call_id(trace::EventIndex event) const;  // "rf_id" of the event in execution traces
   void write_external_id(JsonCursor& cursor, trace::EventIndex event) const;
-  void write_python_ids(JsonCursor& cursor, trace::EventIndex event);
+  void write_python_ids(JsonCursor& cursor, std::int64_t start_ns, std::int64_t end_ns);
   void write_instant(const Row& row, trace::EventIndex event);
   std::string_view escaped(trace::NameId name) const;
   // Which overload of an op was called; empty if that was not recorded.
@@ -61,10 +59,10 @@ class EventsWriter {
   std::int64_t offset_ns_;
   Output& out_;
   EventArguments arguments_;
+  CallIds call_ids_;
   RowOfEvent row_of_event_;
   std::string escaped_names_;
   std::vector<std::size_t> name_offsets_;
-  trace::NameId call_key_ = 0;            // of the number that an execution trace has given to a call
   trace::NameId overload_key_ = 0;        // 0: no op has one
   std::vector<std::string> row_text_;     // `","pid":1,"tid":2,"ts":` of each row
   std::vector<std::string> prefix_text_;  // `{"ph":"X","cat":"...","name":"` of each kind, for CUDA and for NPU
@@ -73,7 +71,6 @@ class EventsWriter {
   std::uint64_t python_ids_ = 0;
   std::vector<analyze::DerivedCall> derived_calls_;
   std::size_t next_derived_ = 0;
-  std::uint64_t first_derived_id_ = 0;
   std::string scratch_;
 };
 

@@ -65,6 +65,7 @@ constexpr std::array kKnownKeys = {
     KnownKey{argument::kInputTypes, Key::kTypes},
     KnownKey{argument::kKind, Key::kKind},
     KnownKey{argument::kPythonId, Key::kIgnored},
+    KnownKey{argument::kPythonModuleId, Key::kIgnored},
     KnownKey{argument::kPythonParentId, Key::kIgnored},
     KnownKey{argument::kRecordFunctionId, Key::kIgnored},
     KnownKey{argument::kSequence, Key::kSequence},

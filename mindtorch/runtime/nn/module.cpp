@@ -45,13 +45,13 @@ record::NamedScope Module::open_scope() {
   if (record::wants(record::kMemory))
     for (const OwnTensor& own : parameters_)
       if (own.tensor.defined()) record::record_memory_category(own.tensor.storage()->data(), trace::MemoryCategory::kParameter);
-  if (!record::wants(record::kModules)) return {};
+  if ((record::current_state() & record::kModuleCalls) == 0) return {};
   record::NameId name = event_name_.load(std::memory_order_relaxed);
   if (name == 0) {
     const record::NameId fresh = next_event_name(type_name());
     if (event_name_.compare_exchange_strong(name, fresh)) name = fresh;
   }
-  return record::NamedScope(name, trace::EventKind::kModule);
+  return record::NamedScope::module(name);
 }
 
 TensorVector Module::run_pre_hooks(TensorVector inputs) {

@@ -1,4 +1,4 @@
-"""Calls of nn.Module as scopes: `with_modules=True`. The recorder calls start() and stop()."""
+"""Calls of nn.Module as scopes: `with_modules=True` and `with_stack=True`. The recorder calls start() and stop()."""
 
 import itertools
 import weakref
@@ -58,12 +58,11 @@ def _call(module):
     return _module_scope(name, path)
 
 
-def start(are_calls_recorded):
-    """Called when a session begins that records the calls of modules, or of torch's modules only: what they own."""
+def start():
+    """Called when a session begins that records the calls of modules."""
     _known.clear()
     _counts.clear()
-    if are_calls_recorded:
-        _nn_module._module_call_hook = _call
+    _nn_module._module_call_hook = _call
 
 
 def stop():

@@ -30,6 +30,8 @@ class Torch:
 def build(say: Callable[[str], None] = lambda line: None) -> Path:
     """Compiles and links the bridge, and stores it where profiles look for it. Raises BuildError."""
     torch = _torch()
+    if not layout.sources():
+        raise BuildError(f"this installation lacks the sources of the bridge ({layout.source_folder()}); install mindtorch_v2 again")
     target = layout.bridge_path(torch)
     say(f"Building the bridge to PyTorch {torch.__version__} with {_compiler()}: once for this release, about a minute")
     compile_library(layout.sources(), target)

@@ -18,7 +18,10 @@ class Library:
 
     def __init__(self, path: Path, torch_version: str):
         self.path = path
-        self._calls = _declared(ctypes.CDLL(str(path)))
+        try:
+            self._calls = _declared(ctypes.CDLL(str(path)))
+        except AttributeError as error:  # a function is missing, and load() treats the file as it treats one that is no library
+            raise OSError(str(error)) from error
         _check_release(self._calls.mindtorch_torch_version().decode(), torch_version)
         problem = self._calls.mindtorch_torch_activate()
         if problem is not None:

@@ -8,7 +8,7 @@ from mindtorch_v2._C import _record_calls_of, _stop_recording_calls
 
 
 class ModuleCalls:
-    """Records calls while a session wants modules, or the owners of memory."""
+    """Records calls while a session wants modules or stacks."""
 
     def start(self) -> None:
         from torch.nn import Module

@@ -33,10 +33,9 @@ class SessionHooks:
             return
         self._annotations.start()
         self._nested.start()
-        wants_owners = wants & self._wants_owners == self._wants_owners
-        if wants_owners or wants & self._wants_modules:
+        if wants & self._wants_modules:
             self._modules.start()
-        if wants_owners:
+        if wants & self._wants_owners == self._wants_owners:
             self._optimizers.start()
 
     def _stop_all(self, hooks, *more) -> None:

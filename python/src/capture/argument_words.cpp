@@ -142,7 +142,7 @@ bool ArgumentWords::add_tensors(PyObject* sequence) {
 }
 
 void ArgumentWords::write(record::Slot* slot) const noexcept {
-  if (slot == nullptr) return;
+  if (slot == nullptr || words_.empty()) return;
   record::ThreadLog* const log = record::thread_log;
   const auto count = static_cast<std::uint32_t>(words_.size());
   std::int64_t* const at = record::reserve_side(log, count);

@@ -97,14 +97,13 @@ std::optional<ArgumentWords> tensors_to_tell(PyObject* self, Callee& callee) {
 PyObject* recorded_call(PyObject* self, PyObject* arguments, PyObject* keywords) {
   const ternaryfunc original = recorded().original != nullptr ? recorded().original : Py_TYPE(self)->tp_call;
   const std::uint64_t state = record::current_state();
-  if ((state & record::kModules) == 0 && !wants_owners(state)) return original(self, arguments, keywords);
+  if ((state & record::kModuleCalls) == 0) return original(self, arguments, keywords);
   Callee* const callee = callee_of(self);
   if (callee == nullptr) return original(self, arguments, keywords);
   static const record::NameId key = record::intern("Module Hierarchy");
   const auto [name, path] = std::pair(callee->name, callee->path);  // the callee may be gone after Python code has run
   const std::optional<ArgumentWords> tensors = wants_owners(state) ? tensors_to_tell(self, *callee) : std::nullopt;
-  record::NamedScope scope(name, record::EventKind::kModule);
-  if ((state & record::kModules) == 0 && scope.recording()) record::add_slot_flag(*scope.slot(), trace::kTraceOnly);
+  const record::NamedScope scope = record::NamedScope::module(name);
   record::add_attribute(scope.slot(), key, record::name_text(path));
   if (tensors) tensors->write(scope.slot());
   return original(self, arguments, keywords);
@@ -116,7 +115,7 @@ void record_optimizer_step(nb::str name, nb::tuple tensors) {
   if (!wants_owners(state)) return;
   const ArgumentWords words(tensors.ptr(), Py_None, true);
   record::NamedScope scope(name_id(name.ptr()), record::EventKind::kPythonFunction);
-  if ((state & record::kModules) == 0 && scope.recording()) record::add_slot_flag(*scope.slot(), trace::kTraceOnly);
+  if (scope.recording()) record::add_slot_flag(*scope.slot(), trace::kTraceOnly);  // torch's call of the same name may be recorded too
   words.write(scope.slot());
 }
 
@@ -156,7 +155,7 @@ void add_call_slot(PyObject* module) {
   nb::module_ it = nb::borrow<nb::module_>(module);
   it.def("_record_calls_of", &start, nb::arg("type"), nb::arg("describe"), nb::arg("own_tensors"),
          "Records the calls of all objects of `type`, whose names and paths `describe` tells and their tensors `own_tensors`, in sessions "
-         "that want modules or the owners of memory.");
+         "that want modules or stacks.");
   it.def("_record_optimizer_step", &record_optimizer_step, nb::arg("name"), nb::arg("tensors"),
          "Records a step that has just ended and the tensors of its optimizer, in sessions that want the owners of memory.");
   it.def("_stop_recording_calls", &stop, "Ends what _record_calls_of() began.");

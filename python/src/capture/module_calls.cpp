@@ -44,10 +44,10 @@ PyObject* make_scope(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
 }
 
 PyObject* enter(PyObject* self, PyObject*) {
-  if (record::wants(record::kModules)) {
+  if ((record::current_state() & record::kModuleCalls) != 0) {
     static const record::NameId key = record::intern("Module Hierarchy");
     ModuleScope* const it = as_scope(self);
-    it->scope = record::NamedScope(name_id(it->name), record::EventKind::kModule);
+    it->scope = record::NamedScope::module(name_id(it->name));
     record::add_attribute(it->scope.slot(), key, record::name_text(name_id(it->path)));
   }
   Py_RETURN_NONE;
@@ -97,21 +97,18 @@ class PythonModules final : public record::Host {
  public:
   std::string_view name() const override { return "python modules"; }
   Status session_starts(std::uint32_t wants) override {
-    constexpr std::uint32_t kOwners = record::kMemory | record::kStacks;  // of torch's modules, which are counted here too
-    const bool are_calls_recorded = (wants & record::kModules) != 0;
-    started_ = are_calls_recorded || (wants & kOwners) == kOwners;
-    return started_ ? call("start", are_calls_recorded) : Status::ok();
+    started_ = (wants & record::kModuleCalls) != 0;
+    return started_ ? call("start") : Status::ok();
   }
   void session_stops() override {
     if (std::exchange(started_, false)) static_cast<void>(call("stop"));
   }
 
  private:
-  template <class... Arguments>
-  Status call(const char* function, Arguments... arguments) {
+  Status call(const char* function) {
     const WithGil gil;
     if (!gil) return Status::unavailable("there is no Python interpreter");
-    call_and_keep_error([&] { nb::module_::import_("mindtorch_v2.profiler._modules").attr(function)(arguments...); });
+    call_and_keep_error([&] { nb::module_::import_("mindtorch_v2.profiler._modules").attr(function)(); });
     return Status::ok();
   }
 

@@ -40,7 +40,7 @@ void def_field(Class& type, const char* name, T Part::*member) {
 void def_flops(Class& type) {
   type.def_prop_rw(
       "flops", [](const AverageRow& r) { return r.average.flops; },
-      [](AverageRow& r, std::int64_t flops) { r.average.flops = r.average.outermost_flops = flops; });
+      [](AverageRow& r, std::int64_t flops) { r.average.flops = flops; });
 }
 
 // Nanoseconds inside, microseconds outside.

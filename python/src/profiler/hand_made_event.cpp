@@ -77,7 +77,7 @@ analyze::Average hand_made_row(nb::handle event) {
   row.count = nb::cast<std::int64_t>(event.attr("count"));
   read_times(event, row);
   read_memory(event, row);
-  row.flops = row.outermost_flops = value_or<std::int64_t>(event, "flops", 0);
+  row.flops = value_or<std::int64_t>(event, "flops", 0);
   row.input_shapes = shapes(event);
   row.stack = value_or<std::vector<std::string>>(event, "stack", {});
   row.overload_name = value_or<std::string>(event, "overload_name", "");

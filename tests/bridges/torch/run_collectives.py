@@ -24,6 +24,12 @@ def collectives(torch, rank):
         distributed.recv(x, src=0)
 
 
+def backward(torch):
+    """Gloo begins its part of this on threads of its own, with calls that the main thread has made."""
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 2))
+    return lambda: model(torch.ones(4, 8)).sum().backward()
+
+
 def main(rank, folder):
     warnings.filterwarnings("ignore")
     import torch
@@ -32,9 +38,13 @@ def main(rank, folder):
     torch.set_num_threads(1)
     torch.distributed.init_process_group("gloo", rank=rank, world_size=2, init_method=f"file://{folder}/store")
     collectives(torch, rank)
+    train = backward(torch)
+    for _ in range(3):  # the first steps tell the ranks how gradients are grouped
+        train()
     cpu = [torch.profiler.ProfilerActivity.CPU]
     for file, make, activities in [("torch", torch.profiler.profile, cpu), ("ours", profile, ["cpu"])]:
         with make(activities=activities, record_shapes=True) as p:
+            train()
             collectives(torch, rank)
         p.export_chrome_trace(f"{folder}/{file}-{rank}.json")
     torch.distributed.destroy_process_group()

@@ -119,3 +119,87 @@ def test_compiled_functions_annotate_their_graphs_as_they_do_for_torch(torch):
     ours = profiled(lambda: compiled(x).backward())
     assert sum(compiled_annotations(theirs.events()).values()) > 0
     assert compiled_annotations(ours.events()) == compiled_annotations(theirs.events())
+
+
+@pytest.fixture
+def traced_by_both(torch, tmp_path):
+    """traced_by_both(program) is what the traces of torch.profiler and of ours contain."""
+    import mindtorch_v2.profiler
+
+    def profile_both(program, **options):
+        traces = []
+        for profiler in (torch.profiler, mindtorch_v2.profiler):
+            with profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], **options) as p:
+                program()
+            p.export_chrome_trace(str(tmp_path / "trace.json"))
+            traces.append(json.loads((tmp_path / "trace.json").read_text())["traceEvents"])
+        return traces
+
+    return profile_both
+
+
+@pytest.mark.parametrize(("option", "in_torch", "in_ours"), [("with_modules", 0, 2), ("with_stack", 2, 2)])
+def test_torch_records_calls_of_modules_with_stacks_and_ours_with_modules_too(torch, traced_by_both, option, in_torch, in_ours):
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4))
+    traces = traced_by_both(lambda: model(torch.ones(2, 4)), **{option: True})
+    assert [sum(event["name"].startswith("nn.Module: ") for event in trace) for trace in traces] == [in_torch, in_ours]
+
+
+@pytest.mark.parametrize(("record_shapes", "in_torch"), [(False, "cpu_op"), (True, "user_annotation")])
+def test_annotations_that_torchs_own_code_makes_for_users_are_theirs_with_and_without_shapes(
+    torch, traced_by_both, record_shapes, in_torch
+):
+    if torch.__version__ < (2, 10):
+        pytest.skip("torch reads the keyword since 2.10")
+
+    def program():
+        with torch._C._profiler._RecordFunctionFast("made by torch", (), {"scope": "user_scope"}):
+            pass
+
+    traces = traced_by_both(program, record_shapes=record_shapes)
+    assert [event["cat"] for trace in traces for event in trace if event["name"] == "made by torch"] == [in_torch, "user_annotation"]
+
+
+def test_torch_loses_keyword_values_with_a_quotation_mark_and_ours_keeps_them(torch, traced_by_both):
+    def program():
+        with torch._C._profiler._RecordFunctionFast("made by torch", (), {"quoted": 'a "word"', "plain": "a word"}):
+            pass
+
+    theirs, ours = (
+        next(event["args"] for event in trace if event["name"] == "made by torch") for trace in traced_by_both(program, record_shapes=True)
+    )
+    assert theirs["plain"] == ours["plain"] == "a word"
+    assert (theirs["quoted"], ours["quoted"]) == ("None", 'a "word"')
+
+
+def test_arrows_to_backward_nodes_do_not_depend_on_torchs_private_switch(torch, traced_by_both):
+    x = torch.ones(3, requires_grad=True)
+    torch._C._profiler._set_fwd_bwd_enabled_val(False)
+    try:
+        traces = traced_by_both(lambda: (x * x).sum().backward())
+    finally:
+        torch._C._profiler._set_fwd_bwd_enabled_val(True)
+    assert [sum(event.get("cat") == "fwdbwd" for event in trace) for trace in traces] == [0, 4]
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
+def test_ops_that_torchscript_runs_name_the_modules_that_they_are_in_as_in_torch(torch, traced_by_both):
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = torch.nn.Linear(4, 4)
+
+        def forward(self, x):
+            return self.inner(x) + 1
+
+    scripted, x = torch.jit.script(Model()), torch.ones(2, 4)
+    for _ in range(3):  # torch optimizes the first calls
+        scripted(x).sum().backward()
+    theirs, ours = (
+        [(event["name"], event["args"].get("Module Hierarchy")) for event in sorted(trace, key=lambda event: event["ts"])]
+        for trace in (
+            [event for event in trace if event.get("cat") == "cpu_op"] for trace in traced_by_both(lambda: scripted(x), with_modules=True)
+        )
+    )
+    assert ours == theirs
+    assert {places.partition(".")[2] for _, places in ours if places} >= {"inner(Linear)::forward."}

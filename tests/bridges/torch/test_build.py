@@ -139,3 +139,19 @@ def test_info_says_what_is_built_and_active(torch):
     done = subprocess.run([sys.executable, "-m", "mindtorch_v2.torch_bridge", "info"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert f"status    active: PyTorch {torch.__version__}" in done.stdout
+
+
+def test_a_package_without_the_sources_of_the_bridge_is_told_to_be_installed_again(torch, monkeypatch, tmp_path):
+    from mindtorch_v2.torch_bridge import compiler, layout
+
+    monkeypatch.setattr(layout, "source_folder", lambda: tmp_path)
+    with pytest.raises(compiler.BuildError, match=f"lacks the sources of the bridge \\({tmp_path}\\); install mindtorch_v2 again"):
+        compiler.build()
+
+
+def test_a_library_that_lacks_the_functions_of_the_bridge_is_a_reason_and_no_error(torch, monkeypatch):
+    from mindtorch_v2.torch_bridge import layout, library
+
+    monkeypatch.setattr(layout, "bridge_path", lambda _: layout.recorder_library())
+    with pytest.raises(library.NotUsableError, match="cannot be loaded: .*undefined symbol: mindtorch_torch_.*; rebuild it: python -m"):
+        library.load(torch)

@@ -35,6 +35,12 @@ def test_each_process_records_its_collectives_as_torch_does(traces):
         assert ours.count(key) == counts
 
 
+def test_arrows_to_backward_nodes_come_from_the_thread_of_the_forward_op_beside_collectives_too(traces):
+    for theirs, ours in traces:
+        assert ours.flows == theirs.flows
+        assert ours.flows["s"] > 2
+
+
 def test_what_is_announced_before_a_collective_is_recorded_as_torch_records_it(torch, read_trace, tmp_path):
     """The parameters that NCCL's process group announces; gloo's does not."""
     from mindtorch_v2.profiler import profile

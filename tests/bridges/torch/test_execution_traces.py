@@ -4,7 +4,7 @@ import json
 from collections import Counter
 
 import pytest
-from mindtorch_v2.profiler import ExecutionTraceObserver, profile
+from mindtorch_v2.profiler import ExecutionTraceObserver, profile, record_function
 
 ATTRIBUTES = ("seq_id", "scope", "op_schema", "kernel_backend", "kernel_file")
 COLLECTIVE = ("collective_name", "dtype", "in_msg_nelems", "out_msg_nelems", "pg_name", "pg_size")
@@ -147,6 +147,24 @@ def test_the_numbers_are_those_of_the_profile(torch, tmp_path, read_trace, recor
     assert all(("Input Dims" in event.args) <= record_shapes for event in in_trace.values())
 
 
+def test_our_scopes_have_neither_the_values_nor_the_numbers_of_torchs_ops(torch, tmp_path, read_trace):
+    observer = ExecutionTraceObserver().register_callback(str(tmp_path / "et.json"))
+    with profile(activities=["cpu"], execution_trace_observer=observer) as prof:
+        for _ in range(5):
+            torch.ones(2).relu()  # torch numbers its ops in each process: some of them have the numbers of our events
+        for _ in range(20):
+            with record_function("ours"):
+                pass
+    prof.export_chrome_trace(str(tmp_path / "trace.json"))
+    nodes = list(ops_of(tmp_path / "et.json").values())
+    ours = [node for node in nodes if node["name"] == "ours"]
+    assert len(ours) == 20
+    assert all(node["inputs"]["values"] == node["outputs"]["values"] == [] and attributes(node)["op_schema"] == "" for node in ours)
+    numbers = [attributes(node)["rf_id"] for node in nodes]
+    assert len(set(numbers)) == len(numbers)
+    assert set(numbers) == {event.args["Record function id"] for event in read_trace(tmp_path / "trace.json").events}
+
+
 def test_numbers_of_tensors_go_on_over_the_stretches_of_a_trace(torch, tmp_path):
     x = torch.ones(3)
     observer = ExecutionTraceObserver().register_callback(str(tmp_path / "et.json"))
@@ -166,3 +184,12 @@ def test_nothing_is_kept_without_an_observer(torch):
     with profile(activities=["cpu"]) as prof:
         torch.ones(2).sin()
     assert all("Record function id" not in event.attributes for event in prof.events())
+
+
+def test_torch_writes_six_digits_of_reals_and_ours_all_that_are_needed(torch, observed):
+    theirs, ours = (
+        [node["inputs"]["values"][1] for node in ops.values() if node["name"] == "aten::full"]
+        for ops in observed(lambda: [torch.full((2,), value) for value in (1e-8, 0.1, 1 / 3)])
+    )
+    assert theirs == [0.0, 0.1, 0.333333]
+    assert ours == [1e-8, 0.1, 1 / 3]

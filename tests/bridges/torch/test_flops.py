@@ -43,7 +43,7 @@ def test_rows_add_up_to_what_torchs_counter_counts(torch, make):
         model(x).sum().backward()
     averages = prof.key_averages()
     assert sum(row.flops for row in averages if row.key not in POINTWISE) == counter.get_total_flops()
-    assert averages.total_average().flops == sum(row.flops for row in averages)
+    assert averages.total_average().flops == sum(row.flops for row in averages) == sum(event.flops for event in prof.events())
 
 
 @pytest.mark.parametrize("make", [convolutions, attention, language])
@@ -57,3 +57,30 @@ def test_rows_that_torch_counts_are_equal(torch, make):
     theirs, ours = rows
     assert theirs
     assert {key: ours.get(key) for key in theirs} == theirs
+
+
+def batched_gradient(torch):
+    weights, batch = torch.randn(8, 4), torch.randn(5, 8)
+    gradient = torch.func.grad(lambda weights, one: (one @ weights).tanh().sum())
+    return lambda: torch.func.vmap(gradient, in_dims=(None, 0))(weights, batch)
+
+
+def compressed_rows(torch):
+    matrix, other = torch.eye(6).to_sparse_csr(), torch.randn(6, 3)
+    return lambda: matrix @ other
+
+
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta")
+@pytest.mark.parametrize("make", [batched_gradient, compressed_rows])
+def test_a_product_that_calls_the_same_product_is_counted_at_every_level_by_torch_and_once_by_ours(torch, make):
+    from torch.utils.flop_counter import FlopCounterMode
+
+    program = make(torch)
+    with FlopCounterMode(display=False) as counter:
+        program()
+    sums = []
+    for module in (torch.profiler.profile, profile):
+        with module(with_flops=True) as prof:
+            program()
+        sums.append(sum(row.flops for row in prof.key_averages() if row.key not in POINTWISE))
+    assert sums[0] > counter.get_total_flops() == sums[1] > 0

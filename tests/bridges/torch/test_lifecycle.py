@@ -204,3 +204,15 @@ def test_an_interrupt_while_a_session_starts_or_stops_reaches_the_program(torch,
     assert len(calls) > 1, "what was interrupted is done"
     if callback == "start":
         p.stop()
+
+
+def test_torchs_own_state_says_that_no_profiler_runs_while_we_record(torch, profile):
+    """So that torch's profiler can be started beside ours."""
+    from torch._C._autograd import _profiler_type
+    from torch._C._profiler import ActiveProfilerType
+
+    with torch.profiler.profile():
+        assert _profiler_type() == ActiveProfilerType.KINETO
+    with profile(profile_memory=True):
+        torch.ones(1)
+        assert _profiler_type() == ActiveProfilerType.NONE

@@ -113,3 +113,41 @@ def test_every_type_of_elements_has_torchs_name(torch, read_trace, tmp_path):
         names.append([event.args["Input type"] for event in events if event.name == "aten::detach"])
     assert names[1] == names[0]
     assert ["c10::complex<float>"] in names[0] and [""] not in names[0]
+
+
+@pytest.fixture
+def scalars_told_by_both(torch, read_trace, tmp_path):
+    """scalars_told_by_both(program) is the (type, text) of the second argument of each aten::full, from torch and from ours."""
+    from mindtorch_v2.profiler import profile
+
+    def profile_both(program):
+        told = []
+        for make in (torch.profiler.profile, profile):
+            with make(record_shapes=True) as prof:
+                program()
+            prof.export_chrome_trace(str(tmp_path / "trace.json"))
+            calls = [event.args for event in read_trace(tmp_path / "trace.json").events if event.name == "aten::full"]
+            told.append([(call["Input type"][1], call["Concrete Inputs"][1]) for call in calls])
+        return told
+
+    return profile_both
+
+
+def test_torch_shows_17_digits_of_reals_and_ours_as_many_as_are_needed(torch, scalars_told_by_both):
+    theirs, ours = scalars_told_by_both(lambda: [torch.full((2,), value) for value in (0.1, 1 / 3, 1e-8)])
+    assert theirs == [("Scalar", text) for text in ("0.10000000000000001", "0.33333333333333331", "1e-08")]
+    assert ours == [("Scalar", text) for text in ("0.1", "0.3333333333333333", "1e-08")]
+
+
+def test_torch_shows_complex_scalars_and_ours_does_not(torch, scalars_told_by_both):
+    theirs, ours = scalars_told_by_both(lambda: torch.full((2,), 2 + 1j))
+    assert (theirs, ours) == ([("Scalar", "2.+1.j")], [("", "")])
+
+
+def test_torch_shows_symbolic_scalars_and_ours_does_not(torch, scalars_told_by_both):
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    theirs, ours = scalars_told_by_both(lambda: make_fx(lambda x: torch.full((2,), x.shape[0]), tracing_mode="symbolic")(torch.ones(3, 4)))
+    assert len(ours) == len(theirs) > 0
+    assert {kind for kind, _ in theirs} == {"Scalar"}
+    assert set(ours) == {("", "")}

@@ -145,3 +145,28 @@ def test_the_free_of_a_block_at_the_beginning_of_a_page_is_not_taken_for_the_end
         blocks.clear()
         torch.ones(10)
     assert sizes_of(prof, tmp_path) == {40: 1, -40: 1}
+
+
+def test_a_storage_that_python_makes_is_told_to_one_of_two_profilers_on_a_thread(torch, tmp_path):
+    with profile(profile_memory=True) as ours:
+        torch.UntypedStorage(5000)
+        with torch.profiler.profile(profile_memory=True) as theirs:
+            torch.UntypedStorage(7000)
+    assert sizes_of(theirs, tmp_path) == {7000: 1, -7000: 1}
+    assert sizes_of(ours, tmp_path) == {5000: 1, -5000: 1}
+
+
+def test_torch_takes_a_free_for_that_of_an_earlier_block_at_its_address_and_ours_does_not(torch, tmp_path):
+    count = 12_000_000  # the system has a mapping for each block of this size, and gives its address to the next one
+    for make, expected in ((torch.profiler.profile, {-4 * count: 1}), (profile, {})):
+        blocks = [torch.empty(1)]
+        with make(profile_memory=True):
+            blocks.append(torch.empty(count))
+        address = blocks[-1].data_ptr()
+        blocks.clear()  # unseen
+        blocks.append(torch.empty(count))
+        if blocks[0].data_ptr() != address:
+            pytest.skip("the system gave another address")
+        with make(profile_memory=True) as prof:
+            blocks.clear()
+        assert sizes_of(prof, tmp_path) == expected

@@ -130,6 +130,88 @@ def test_stacks_alone_are_recorded_if_calls_are_not_asked_for(torch, tmp_path):
     assert all(event["args"]["derived from stacks"] for event in slices)
 
 
+def without_ops():
+    return len([])
+
+
+def profiled_by_torch(torch, program):
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], with_stack=True) as p:
+        program()
+    return p
+
+
+def profiled_by_both(torch, program, **options):
+    """Profiles of torch, which records Python calls for stacks, and of ours, which does so if the options say it."""
+    return profiled_by_torch(torch, program), profiled(program, **options)
+
+
+def all_nodes(roots):
+    for node in roots:
+        yield node
+        yield from all_nodes(node.children)
+
+
+def test_torch_shows_calls_without_ops_for_stacks_and_ours_does_not(torch, tmp_path):
+    def program():
+        without_ops()
+        torch.ones(3).neg()
+
+    wanted = (": without_ops", "<built-in function len>")
+    for prof, count in zip(profiled_by_both(torch, program), (2, 0), strict=True):
+        assert sum(event["name"].endswith(wanted) for event in python_slices(prof, tmp_path / "trace.json")) == count
+        tree = prof.profiler.kineto_results.experimental_event_tree()
+        assert sum(node.name.endswith(wanted) for node in all_nodes(tree)) == count
+        assert any(node.name.endswith(": program") for node in all_nodes(tree))
+
+
+def test_torch_shows_calls_of_its_profiler_and_ours_does_not(torch, tmp_path):
+    theirs, ours = (
+        {event["name"] for event in python_slices(prof, tmp_path / "trace.json")}
+        for prof in profiled_by_both(torch, without_ops, python_calls=True)
+    )
+    assert {name.rpartition(" ")[2] for name in theirs if "profiler/profiler.py(" in name} >= {"__enter__", "__exit__", "stop"}
+    assert [name for name in ours if "profiler.py(" in name] == []
+    assert any(name.endswith(": without_ops") for name in theirs & ours)
+
+
+def test_python_calls_are_rows_of_the_averages_in_torch_and_not_in_ours(torch):
+    theirs, ours = profiled_by_both(torch, without_ops, python_calls=True)
+    for prof, rows in ((theirs, 1), (ours, 0)):
+        assert sum(event.name.endswith(": without_ops") for event in prof.events()) == 1
+        assert sum(row.key.endswith(": without_ops") for row in prof.key_averages()) == rows
+
+
+def test_calls_of_threads_that_start_meanwhile_are_recorded_by_ours_and_not_by_torch(torch, tmp_path):
+    def program():
+        thread = threading.Thread(target=without_ops)
+        thread.start()
+        thread.join()
+
+    profiles = profiled_by_both(torch, program, python_calls=True)
+    calls = [[event["name"] for event in python_slices(prof, tmp_path / "trace.json")] for prof in profiles]
+    assert [sum(name.endswith(": without_ops") for name in names) for names in calls] == [0, 1]
+    assert all(any(name.endswith(": program") for name in names) for names in calls)
+
+
+def test_functions_that_ran_on_other_threads_before_need_stacks_in_torch_and_recorded_calls_in_ours(torch, tmp_path):
+    def waits(ready, go):
+        ready.set()
+        go.wait()
+        without_ops()
+
+    def shown(make_profile):
+        ready, go = threading.Event(), threading.Event()
+        thread = threading.Thread(target=waits, args=(ready, go))
+        thread.start()
+        ready.wait()
+        prof = make_profile(lambda: (go.set(), thread.join()))
+        return any(event["name"].endswith(": waits") for event in python_slices(prof, tmp_path / "trace.json"))
+
+    assert shown(lambda program: profiled_by_torch(torch, program))
+    assert not shown(profiled)
+    assert shown(lambda program: profiled(program, python_calls=True))
+
+
 def test_a_profile_that_keeps_its_end_records_no_calls_unless_asked(torch, monkeypatch):
     monkeypatch.setenv("MINDTORCH_PYTHON_CALLS", "1")
     from mindtorch_v2.profiler import _ExperimentalConfig, profile

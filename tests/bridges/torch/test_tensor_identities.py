@@ -80,6 +80,32 @@ def test_identities_are_recorded_only_with_memory(torch, options):
     assert tensor.impl_ptr is None
 
 
+def test_addresses_of_tensors_need_shapes_in_torch_and_memory_too_in_ours(torch):
+    x = torch.ones(2)
+    found = []
+    for module in (torch.profiler.profile, profile):
+        for options in ({"record_shapes": True}, {"record_shapes": True, "profile_memory": True}):
+            with module(**options) as prof:
+                x.sin()
+            tensor = argument(prof, "aten::sin")
+            found.append((tensor.impl_ptr is not None, tensor.id is not None))
+    assert found == [(True, False), (True, True), (False, False), (True, True)]
+
+
+def test_tensors_that_come_to_share_a_storage_late_have_one_id_each_in_ours_and_may_have_two_in_torch(torch):
+    ids = []
+    for module in (torch.profiler.profile, profile):
+        with module(record_shapes=True, profile_memory=True) as prof:
+            x, y, z = (torch.ones(4) for _ in range(3))
+            y.sin()
+            x.set_(z), y.set_(z)
+            x.abs(), y.cos(), z.tan()
+        ids.append([argument(prof, f"aten::{name}").id for name in ("sin", "cos", "abs", "tan")])
+    theirs, ours = ids
+    assert len(set(ours)) == 1
+    assert theirs[0] != theirs[1], "the same tensor, before and after"
+
+
 def test_sparse_tensors_have_their_layout_and_no_strides(torch):
     s = torch.sparse_coo_tensor([[0, 1, 1], [2, 0, 2]], [3.0, 4.0, 5.0], (2, 3))
     with profile(record_shapes=True, profile_memory=True) as prof:
@@ -125,6 +151,20 @@ def test_modules_and_optimizers_tell_what_they_own(torch):
         assert weight.id == modules[0].extra_fields.module.parameters[0][1].id
         assert gradient.storage_data_ptr == model.weight.grad.data_ptr()
         assert [name for name, _ in state] == ["momentum_buffer"]
+
+
+def test_tensors_of_modules_and_optimizers_need_stacks_in_torch_and_memory_too_in_ours(torch):
+    model = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    found = []
+    for module in (torch.profiler.profile, profile):
+        for with_memory in (False, True):
+            with module(with_stack=True, profile_memory=with_memory) as prof:
+                model(torch.ones(1, 2)).backward()
+                optimizer.step()
+            fields = [node.extra_fields for node in all_nodes(tree_of(prof))]
+            found.append(tuple(any(getattr(each, owner, None) for each in fields) for owner in ("module", "optimizer")))
+    assert found == [(True, True), (True, True), (False, False), (True, True)]
 
 
 def test_owners_of_memory_are_not_among_the_events_that_were_asked_for(torch):

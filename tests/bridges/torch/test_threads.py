@@ -135,3 +135,43 @@ def test_one_thread_and_what_it_feeds_can_be_asked_for(torch):
     names = {event.name for event in profiled(program, experimental_config=_ExperimentalConfig(profile_all_threads=False)).events()}
     assert "aten::neg" not in names
     assert {"aten::mul", "MulBackward0"} <= names
+
+
+def by_torch_and_ours(torch, program, tmp_path, read_trace, **options):
+    """What torch.profiler and ours record of a program: the names of its ops, and sizes of memory."""
+    import mindtorch_v2.profiler
+
+    recorded = []
+    for profiler in (torch.profiler, mindtorch_v2.profiler):
+        with profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], **options) as p:
+            program()
+        p.export_chrome_trace(str(tmp_path / "trace.json"))
+        recorded.append(({event.name for event in p.events()}, sorted(read_trace(tmp_path / "trace.json").memory)))
+    return recorded
+
+
+def in_a_thread(work):
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+
+
+def test_torch_records_one_thread_and_what_it_feeds_and_ours_all_threads(torch, tmp_path, read_trace):
+    def program():
+        in_a_thread(lambda: torch.ones(4).neg())
+        torch.ones(4, requires_grad=True).mul(2).sum().backward()
+
+    (theirs, _), (ours, _) = by_torch_and_ours(torch, program, tmp_path, read_trace)
+    assert "aten::neg" in ours - theirs
+    assert {"aten::mul", "MulBackward0"} <= ours & theirs
+
+
+def test_torch_has_no_memory_of_other_threads_and_ours_has(torch, tmp_path, read_trace):
+    def program():
+        in_a_thread(lambda: torch.ones(1024))
+        box = [torch.ones(512)]
+        in_a_thread(box.clear)
+
+    (_, theirs), (_, ours) = by_torch_and_ours(torch, program, tmp_path, read_trace, profile_memory=True)
+    assert theirs == [2048]
+    assert ours == [-4096, -2048, 2048, 4096]

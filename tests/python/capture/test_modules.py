@@ -106,9 +106,24 @@ def test_ops_lie_inside_the_call_of_their_module():
     assert call.time_range.start <= linear.time_range.start <= linear.time_range.end <= call.time_range.end
 
 
-def test_calls_are_not_even_looked_at_without_the_option():
-    with profile(with_stack=True, profile_memory=True):
+def test_calls_are_not_even_looked_at_without_an_option_that_asks_for_them():
+    with profile(record_shapes=True, profile_memory=True):
         assert nn_module._module_call_hook is None
-    with profile(with_modules=True):
-        assert nn_module._module_call_hook is not None
-    assert nn_module._module_call_hook is None
+    for option in ("with_modules", "with_stack"):
+        with profile(**{option: True}):
+            assert nn_module._module_call_hook is not None
+        assert nn_module._module_call_hook is None
+
+
+def test_with_stacks_calls_are_in_traces_and_in_the_tree_and_are_not_listed(tmp_path):
+    net = Net()
+    with profile(with_stack=True, python_calls=False) as prof:
+        net(torch.ones((1, 4)))
+    assert [place for _, place in module_events(prof, tmp_path)] == ["Net", "Net.encoder", "Net.encoder.0", "Net.encoder.1", "Net.head"]
+    assert not any(event.name.startswith("nn.Module: ") for event in prof.events())
+    assert not any(row.key.startswith("nn.Module: ") for row in prof.key_averages())
+
+    def names(nodes):
+        return {node.name for node in nodes}.union(*(names(node.children) for node in nodes))
+
+    assert "nn.Module: Net_0" in names(prof.profiler.kineto_results.experimental_event_tree())

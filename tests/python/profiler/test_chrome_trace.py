@@ -8,7 +8,7 @@ import threading
 
 import mindtorch_v2 as torch
 import pytest
-from mindtorch_v2.profiler import profile, record_function
+from mindtorch_v2.profiler import _ExperimentalConfig, profile, record_function
 from profiles import record_ops, train
 
 # Requirement F16
@@ -41,6 +41,21 @@ def test_stacks_that_are_referred_to_are_read_again(op, tmp_path, program):
     assert stacks[0] and stacks[0] == stacks[1] == stacks[2]
 
 
+def test_verbose_stacks_are_whole_and_have_torchs_name_and_form(op, tmp_path, program):
+    config = _ExperimentalConfig(verbose=True)
+    with profile(with_stack=True, python_calls=False, experimental_config=config) as prof:
+        for _ in range(2):
+            op("aten::mul")
+    prof.export_chrome_trace(str(tmp_path / "trace.json"))
+    trace = json.loads((tmp_path / "trace.json").read_text())
+    (first, second) = (event["args"] for event in trace["traceEvents"] if event["name"] == "aten::mul")
+    assert first["Call stack"] == second["Call stack"] == "".join(f"{entry};" for entry in prof.events()[0].stack)
+    assert "stack" not in first
+    subprocess.run([program("mtprof"), "export", tmp_path / "trace.json", "-o", tmp_path / "again.json"], check=True)
+    again = json.loads((tmp_path / "again.json").read_text())["traceEvents"]
+    assert [event["args"]["Call stack"] for event in again if event["name"] == "aten::mul"] == [first["Call stack"]] * 2
+
+
 def inner(op):
     op("aten::mul")
     op("aten::add")
@@ -59,6 +74,31 @@ def test_functions_around_ops_are_slices_that_are_said_to_be_derived(op, trace_o
         assert ids[call["args"]["Python parent id"]].endswith(": test_functions_around_ops_are_slices_that_are_said_to_be_derived")
         assert call["ts"] <= mul["ts"]
         assert add["ts"] + add["dur"] <= call["ts"] + call["dur"] + 0.001
+
+
+def test_a_function_comes_before_its_first_op_in_the_file(op, trace_of):
+    """Viewers take the first of two slices with the same times for the outer one."""
+    with profile(with_stack=True, python_calls=False) as prof:
+        inner(op)
+    names = [event["name"] for event in trace_of(prof)["traceEvents"] if event["ph"] == "X"]
+    (function,) = (i for i, name in enumerate(names) if name.endswith(": inner"))
+    assert function < names.index("aten::mul")
+
+
+def test_parents_of_python_slices_lead_through_modules_and_functions(trace_of):
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2))
+    with profile(with_stack=True, python_calls=False) as prof:
+        model(torch.ones((1, 2)))
+    slices = [event for event in trace_of(prof)["traceEvents"] if event["ph"] == "X" and event["cat"] == "python_function"]
+    by_id = {event["args"]["Python id"]: event for event in slices}
+    assert len(by_id) == len(slices)
+    above, event = [], next(event for event in slices if event["name"] == "nn.Module: Linear_0")
+    while event is not None:
+        above.append(event["name"])
+        event = by_id.get(event["args"]["Python parent id"])
+    assert any(name.endswith(": test_parents_of_python_slices_lead_through_modules_and_functions") for name in above)
+    assert above.index("nn.Module: Sequential_0") > 1  # its functions lie between the two modules
+    assert [event["args"]["Python module id"] for event in slices if event["name"].startswith("nn.Module: ")] == [0, 0]
 
 
 def test_without_flags_the_trace_has_neither_shapes_nor_stacks(trace_of):

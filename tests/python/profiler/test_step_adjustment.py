@@ -54,3 +54,11 @@ def test_without_python_calls_nothing_is_moved(tmp_path):
     config = _ExperimentalConfig(adjust_profiler_step=True)
     steps, calls = slices(tmp_path / "trace.json", experimental_config=config)
     assert len(steps) == STEPS and not calls
+
+
+@pytest.mark.filterwarnings("error:experimental_config")
+def test_steps_that_are_written_to_a_file_are_not_moved(tmp_path):
+    config = _ExperimentalConfig(adjust_profiler_step=True, spill_path=str(tmp_path / "spill.mtrec"))
+    steps, calls = slices(tmp_path / "trace.json", with_stack=True, python_calls=True, experimental_config=config)
+    assert len(steps) == len(calls) == STEPS
+    assert any(overlap_in_part(step, call) for step in steps for call in calls)

@@ -40,3 +40,14 @@ def test_the_private_parser_of_torchs_results_takes_a_timeout_too():
     assert len(prof._parse_kineto_results(prof.kineto_results, timeout_s=0.0)) == 0
     with pytest.raises(ValueError, match="^timeout_s must be non-negative$"):
         prof._parse_kineto_results(prof.kineto_results, timeout_s=-1)
+
+
+@pytest.mark.torch
+def test_torch_loses_events_when_its_time_is_over_and_ours_has_them():
+    torch = pytest.importorskip("torch")
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], post_processing_timeout_s=1e-9) as theirs:
+        for _ in range(3):
+            with torch.profiler.record_function("scope"):
+                pass
+    assert len(theirs.events()) == 0
+    assert len(scopes(post_processing_timeout_s=1e-9).events()) == 3

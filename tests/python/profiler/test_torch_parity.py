@@ -193,7 +193,7 @@ def test_the_rank_of_a_process_of_torch_distributed_is_in_the_trace(run_program,
     text = f"""
 import json, os, torch
 import mindtorch_v2
-os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29512")
+os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29512", LOCAL_RANK="3")
 torch.distributed.init_process_group("gloo", rank=0, world_size=1)
 info = []
 for module in (torch.profiler, mindtorch_v2.profiler):
@@ -203,7 +203,8 @@ for module in (torch.profiler, mindtorch_v2.profiler):
     with open({str(tmp_path / "trace.json")!r}) as file:
         info.append(json.load(file)["distributedInfo"])
 ours = info[1]
-# What `mtprof ranks` tells the groups of Gloo apart by comes on top.
+# What `mtprof ranks` tells the groups of Gloo apart by comes on top, and the local rank.
+assert ours.pop("local_rank") == 3
 assert ours.pop("collectives_until_ns") > 0
 assert [group.pop("collectives") for group in ours["pg_config"]] == [0]
 assert info[0] == ours, info
