@@ -1,4 +1,5 @@
-// Guesses the purpose of a block of memory from the times and places of its allocation and release.
+// Guesses the purpose of a block of memory from the times and places of its allocation and release. It is asked where neither the host
+// tells the purpose nor tensors are identified (tensor_categories.h).
 //
 //   temporary        freed before the outermost op that allocated it returned, or inside the same optimizer step
 //   optimizer state  allocated in a scope "Optimizer.step#...", outlives it

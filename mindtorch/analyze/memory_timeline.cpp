@@ -7,8 +7,9 @@
 #include <optional>
 #include <unordered_map>
 
+#include "mindtorch/analyze/data_flow.h"
 #include "mindtorch/analyze/memory_categories.h"
-#include "mindtorch/analyze/tensor_memory.h"
+#include "mindtorch/analyze/tensor_categories.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -26,16 +27,12 @@ struct Block {
   std::optional<std::size_t> allocation;  // the report, unset if it was made before the recording
   std::optional<std::int64_t> freed_ns;
   std::vector<Tagging> tags;
-  bool is_seen = false;   // known only because it was used: it existed before the recording
-  bool is_input = false;  // it existed before the recording, and something that has a gradient was computed from it
 };
 
-// Follows the addresses of one device through reports, tags and the uses of storages.
+// Follows the addresses of one device through reports and tags.
 class Blocks {
  public:
-  Blocks(const trace::Recording& recording, trace::Device device)
-      : recording_(recording), device_(device), tags_(owner_tags(recording)), uses_(storage_uses(recording)) {
-    tags_.insert(tags_.end(), recording.memory_tags.begin(), recording.memory_tags.end());
+  Blocks(const trace::Recording& recording, trace::Device device) : recording_(recording), tags_(recording.memory_tags) {
     std::ranges::stable_sort(tags_, {}, &trace::MemoryTag::time_ns);
     for (std::size_t r = 0; r < recording.memory.size(); ++r) {
       go_on_until(recording.memory.time_ns[r]);
@@ -47,30 +44,8 @@ class Blocks {
   const std::vector<Block>& blocks() const { return blocks_; }
 
  private:
-  // Uses come first: the use tells of memory that existed before, whose purpose a tag at the same time tells.
   void go_on_until(std::int64_t time_ns) {
-    while (true) {
-      const bool has_use = next_use_ < uses_.size() && uses_[next_use_].time_ns < time_ns;
-      const bool has_tag = next_tag_ < tags_.size() && tags_[next_tag_].time_ns < time_ns;
-      if (has_use && (!has_tag || uses_[next_use_].time_ns <= tags_[next_tag_].time_ns))
-        add_use(uses_[next_use_++]);
-      else if (has_tag)
-        add_tag(tags_[next_tag_++]);
-      else
-        return;
-    }
-  }
-
-  // A storage that is used without having been allocated existed before the recording. Its size is what is seen of it.
-  void add_use(const StorageUse& use) {
-    if (use.device != device_) return;
-    const auto [found, is_new] = live_.try_emplace(use.address, blocks_.size());
-    if (is_new) blocks_.push_back({.is_seen = true});
-    Block& block = blocks_[found->second];
-    if (!block.is_seen) return;
-    block.bytes = std::max(block.bytes, use.bytes);
-    block.is_input |= use.needs_grad;
-    if (is_new) take_early_tags(use.address);
+    while (next_tag_ < tags_.size() && tags_[next_tag_].time_ns < time_ns) add_tag(tags_[next_tag_++]);
   }
 
   void add_report(std::size_t r) {
@@ -117,10 +92,8 @@ class Blocks {
   }
 
   const trace::Recording& recording_;
-  const trace::Device device_;
   std::vector<trace::MemoryTag> tags_;
-  std::vector<StorageUse> uses_;
-  std::size_t next_tag_ = 0, next_use_ = 0;
+  std::size_t next_tag_ = 0;
   std::vector<Block> blocks_;
   std::unordered_map<std::uint64_t, std::size_t> live_;
   std::unordered_map<std::uint64_t, Tagging> early_tags_;
@@ -133,10 +106,12 @@ class TimelineBuilder {
   }
 
   MemoryTimeline build() {
-    const Blocks blocks(recording_, timeline_.device);
-    const MemoryCategories categories(analysis_);
-    add_rest_of_baseline(blocks.blocks());
-    for (const Block& block : blocks.blocks()) add(block, categories);
+    const DataFlow flow(analysis_);
+    if (flow.has_tensors() && recording_.memory_tags.empty())
+      add_tensors(flow);
+    else
+      add_blocks();
+    add_rest_of_baseline();
     std::ranges::stable_sort(timeline_.entries, {}, &MemoryEntry::unix_ns);
     add_up();
     return std::move(timeline_);
@@ -148,10 +123,42 @@ class TimelineBuilder {
   }
   std::int64_t unix_ns(std::int64_t time_ns) const { return recording_.clock.base_unix_ns + time_ns; }
 
+  // A program of PyTorch.
+  void add_tensors(const DataFlow& flow) {
+    const TensorCategories categories(flow);
+    const std::vector<FlowAllocation>& allocations = flow.allocations();
+    for (std::uint32_t a = 0; a < allocations.size(); ++a)
+      if (allocations[a].device == timeline_.device)
+        add(allocations[a], categories.of(a, 0), categories.of(a, allocations[a].last_version));
+    for (const FlowCall& call : flow.calls())
+      for (const FlowEdge& edge : flow.edges(call)) {
+        const FlowAllocation& allocation = allocations[edge.allocation];
+        if (allocation.device != timeline_.device || edge.is_made || !edge.is_written) continue;
+        const std::int64_t time = unix_ns(call.start_ns);
+        entry(time, MemoryAction::kIncrementVersion, -allocation.bytes, categories.of(edge.allocation, edge.version));
+        entry(time, MemoryAction::kIncrementVersion, allocation.bytes, categories.of(edge.allocation, edge.new_version()));
+      }
+    // As torch has them, where times are equal.
+    std::ranges::stable_sort(timeline_.entries, {}, [](const MemoryEntry& e) { return std::pair(e.unix_ns, e.action); });
+  }
+
+  void add(const FlowAllocation& allocation, MemoryCategory first, MemoryCategory last) {
+    if (!allocation.made_ns && !allocation.freed_ns && !allocation.is_used) return;
+    const bool existed = !allocation.made_ns || *allocation.made_ns <= recording_.clock.start_ns;
+    entry(existed ? -1 : unix_ns(*allocation.made_ns), existed ? MemoryAction::kPreexisting : MemoryAction::kCreate, allocation.bytes,
+          first);
+    if (allocation.freed_ns) entry(unix_ns(*allocation.freed_ns), MemoryAction::kDestroy, -allocation.bytes, last);
+  }
+
+  void add_blocks() {
+    const Blocks blocks(recording_, timeline_.device);
+    const MemoryCategories categories(analysis_);
+    for (const Block& block : blocks.blocks()) add(block, categories);
+  }
+
   void add(const Block& block, const MemoryCategories& categories) {
     MemoryCategory category = !block.tags.empty() ? block.tags.front().category
                               : block.allocation  ? categories.guess(*block.allocation, block.freed_ns)
-                              : block.is_input    ? MemoryCategory::kInput
                                                   : MemoryCategory::kUnknown;
     if (block.allocation) {
       entry(unix_ns(recording_.memory.time_ns[*block.allocation]), MemoryAction::kCreate, block.bytes, category);
@@ -167,13 +174,13 @@ class TimelineBuilder {
     if (block.freed_ns) entry(unix_ns(*block.freed_ns), MemoryAction::kDestroy, -block.bytes, category);
   }
 
-  void add_rest_of_baseline(const std::vector<Block>& blocks) {
+  void add_rest_of_baseline() {
     std::int64_t rest = 0;
     for (const trace::MemoryBaseline& baseline : recording_.memory_baselines) {
       if (baseline.device == timeline_.device) rest += baseline.allocated;
     }
-    for (const Block& block : blocks) rest -= block.allocation ? 0 : block.bytes;
-    if (rest > 0) entry(-1, MemoryAction::kPreexisting, rest, MemoryCategory::kUnknown);
+    for (const MemoryEntry& e : timeline_.entries) rest -= e.action == MemoryAction::kPreexisting ? e.bytes : 0;
+    if (rest > 0) timeline_.entries.insert(timeline_.entries.begin(), {-1, MemoryAction::kPreexisting, rest, MemoryCategory::kUnknown});
   }
 
   void add_up() {

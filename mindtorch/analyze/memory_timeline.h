@@ -1,10 +1,13 @@
 // Memory timeline: what lay in a device's memory at each moment, by category; the data of torch's memory timeline files.
 //
-// A block has the category that the host gave (Recording::memory_tags; the first tag counts from the allocation on, a later one from its
-// own time), or that its owner gives it: a module or an optimizer whose tensors were recorded. Otherwise it is guessed as
-// memory_categories.h describes. The memory that existed before the recording consists of blocks reported at or before its start, blocks
-// that are freed without having been allocated, storages that ops use without that they were allocated (if identities of tensors were
-// recorded), and the rest of the device's baseline as one block of unknown category.
+// If tensors were identified and the host gave no categories itself, as in a program of PyTorch, categories are those of torch's memory
+// profiler (tensor_categories.h), and each call that writes memory is a change. Otherwise a block has the category that the host gave
+// (Recording::memory_tags; the first tag counts from the allocation on, a later one from its own time), or one that is guessed as
+// memory_categories.h describes.
+//
+// The memory that existed before the recording consists of blocks reported at or before its start, blocks that are freed without having
+// been allocated, tensors that are used without that they were allocated, and the rest of the device's baseline as one block of unknown
+// category.
 #pragma once
 
 #include <array>

@@ -1,12 +1,8 @@
-// Reads the rows of arguments in place.
+// TensorReader: reads rows of arguments in place, beside the identities and numbers of their tensors.
 #include "mindtorch/analyze/tensor_memory.h"
 
 #include <algorithm>
 #include <array>
-#include <span>
-
-#include "mindtorch/analyze/arguments.h"
-#include "mindtorch/trace/tensor_identity.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -14,32 +10,6 @@ namespace {
 using trace::EventKind;
 using trace::Input;
 using trace::MemoryCategory;
-
-// An argument, and which tensor it is.
-struct Identified {
-  Argument argument;
-  trace::TensorIdentity identity;
-  bool is_known() const { return identity.tensor != 0; }
-};
-
-// Calls visit(event, arguments) for each row that has identities. The tensors of a list follow it.
-template <class Visit>
-void for_each_row(const trace::Recording& recording, Visit visit) {
-  const trace::SideTable<std::int64_t>& inputs = recording.inputs;
-  std::vector<Argument> arguments;
-  std::vector<Identified> row;
-  for (std::size_t r = 0; r < inputs.events.size(); ++r) {
-    const std::span words(inputs.values.data() + inputs.offsets[r], inputs.values.data() + inputs.offsets[r + 1]);
-    const std::vector<trace::TensorIdentity> identities = trace::tensor_identities(words);
-    if (identities.empty()) continue;
-    read_arguments(words, arguments);
-    row.clear();
-    std::size_t next = 0;
-    for (const Argument& argument : arguments)
-      row.push_back({argument, argument.kind == Input::Kind::kTensor ? identities[next++] : trace::TensorIdentity{}});
-    visit(inputs.events[r], row);
-  }
-}
 
 // Unsigned, so that absurd sizes of a file wrap instead of overflowing.
 std::int64_t bytes_up_to_the_end(const Argument& tensor, std::int64_t offset) {
@@ -54,38 +24,6 @@ std::int64_t bytes_up_to_the_end(const Argument& tensor, std::int64_t offset) {
   return std::max<std::int64_t>(bytes, 0);
 }
 
-// Tags what a module or an optimizer owns.
-class Owner {
- public:
-  Owner(std::int64_t time_ns, std::span<const Identified> row, std::vector<trace::MemoryTag>& tags)
-      : time_ns_(time_ns), row_(row), tags_(tags) {}
-
-  void tag_module() {
-    for (std::size_t i = 2; i + 2 < row_.size(); i += 3) {
-      tag(row_[i + 1], MemoryCategory::kParameter);
-      tag(row_[i + 2], MemoryCategory::kGradient);
-    }
-  }
-  void tag_optimizer() {
-    for (std::size_t i = 2; i + 2 < row_.size();) {
-      tag(row_[i], MemoryCategory::kParameter);
-      tag(row_[i + 1], MemoryCategory::kGradient);
-      const std::int64_t states = row_[i + 2].argument.kind == Input::Kind::kInt ? row_[i + 2].argument.values[0] : 0;
-      i += 3;
-      for (std::int64_t s = 0; s < states && i + 1 < row_.size(); ++s, i += 2) tag(row_[i + 1], MemoryCategory::kOptimizerState);
-    }
-  }
-
- private:
-  void tag(const Identified& tensor, MemoryCategory category) {
-    if (tensor.is_known()) tags_.push_back({time_ns_, tensor.identity.storage, category});
-  }
-
-  std::int64_t time_ns_;
-  std::span<const Identified> row_;
-  std::vector<trace::MemoryTag>& tags_;
-};
-
 }  // namespace
 
 std::int64_t element_bytes(trace::ScalarType type) {
@@ -96,29 +34,58 @@ std::int64_t element_bytes(trace::ScalarType type) {
   return number < kBytes.size() ? kBytes[number] : 0;
 }
 
-std::vector<StorageUse> storage_uses(const trace::Recording& recording) {
-  std::vector<StorageUse> uses;
-  for_each_row(recording, [&](trace::EventIndex event, const std::vector<Identified>& arguments) {
-    const bool needs_grad = recording.events.kind[event] == EventKind::kOp && trace::sequence_of(recording.events.link[event]) >= 0;
-    for (const auto& [argument, identity] : arguments) {
-      if (identity.storage == 0) continue;
-      uses.push_back({recording.events.start_ns[event], identity.device, identity.storage, bytes_up_to_the_end(argument, identity.offset),
-                      needs_grad});
+bool TensorReader::read(trace::EventIndex event) {
+  tensors_.clear();
+  count_ = 0;
+  lacks_storage_ = false;
+  const auto words = recording_.inputs.find(event);
+  if (words.empty()) return false;
+  read_arguments(words, arguments_);
+  const std::vector<trace::TensorIdentity> identities = trace::tensor_identities(words);
+  const std::span<const TensorNumbers> numbers = ids_.of_inputs(event);
+  std::size_t next = 0, in_list = 0;
+  for (const Argument& argument : arguments_) {
+    if (in_list > 0)
+      --in_list;
+    else
+      ++count_;
+    in_list += argument.list_size;
+    if (argument.kind != Input::Kind::kTensor) continue;
+    const std::size_t at = next++;
+    if (at >= identities.size() || identities[at].tensor == 0) continue;
+    if (identities[at].storage == 0) {
+      lacks_storage_ = true;
+      continue;
     }
-  });
-  std::ranges::stable_sort(uses, {}, &StorageUse::time_ns);
-  return uses;
+    tensors_.push_back(
+        {count_ - 1, numbers[at], identities[at].device, bytes_up_to_the_end(argument, identities[at].offset), MemoryCategory::kUnknown});
+  }
+  if (recording_.events.kind[event] == EventKind::kModule) find_what_a_module_owns();
+  if (recording_.events.kind[event] == EventKind::kPythonFunction) find_what_an_optimizer_owns();
+  return true;
 }
 
-std::vector<trace::MemoryTag> owner_tags(const trace::Recording& recording) {
-  std::vector<trace::MemoryTag> tags;
-  for_each_row(recording, [&](trace::EventIndex event, const std::vector<Identified>& arguments) {
-    Owner owner(recording.events.start_ns[event], arguments, tags);
-    if (recording.events.kind[event] == EventKind::kModule) owner.tag_module();
-    if (recording.events.kind[event] == EventKind::kPythonFunction) owner.tag_optimizer();
-  });
-  std::ranges::stable_sort(tags, {}, &trace::MemoryTag::time_ns);
-  return tags;
+void TensorReader::find_what_a_module_owns() {
+  for (std::size_t i = 2; i + 2 < arguments_.size(); i += 3) {
+    own(i + 1, MemoryCategory::kParameter);
+    own(i + 2, MemoryCategory::kGradient);
+  }
+}
+
+void TensorReader::find_what_an_optimizer_owns() {
+  for (std::size_t i = 2; i + 2 < arguments_.size();) {
+    own(i, MemoryCategory::kParameter);
+    own(i + 1, MemoryCategory::kGradient);
+    const std::int64_t states = arguments_[i + 2].kind == Input::Kind::kInt ? arguments_[i + 2].values[0] : 0;
+    i += 3;
+    for (std::int64_t s = 0; s < states && i + 1 < arguments_.size(); ++s, i += 2) own(i + 1, MemoryCategory::kOptimizerState);
+  }
+}
+
+// Such rows have no lists, and they are asked for in order.
+void TensorReader::own(std::size_t argument, MemoryCategory category) {
+  const auto found = std::ranges::lower_bound(tensors_, argument, {}, &SeenTensor::argument);
+  if (found != tensors_.end() && found->argument == argument) found->owned_as = category;
 }
 
 }  // namespace mindtorch::analyze

@@ -1,5 +1,6 @@
 // The functions that the Python code of the bridge calls through ctypes.
 #include <torch/csrc/jit/frontend/tracer.h>
+#include <torch/csrc/profiler/orchestration/observer.h>
 
 #include <cstdint>
 
@@ -25,8 +26,12 @@ const char* mindtorch_torch_version() { return bridge::torch_version(); }
 void mindtorch_torch_listen(bridge::SessionListener listener) { bridge::set_session_listener(listener); }
 void mindtorch_torch_ask_for_arguments(bridge::ArgumentSource source) { bridge::set_argument_source(source); }
 
-// Whether torch.jit traces what this thread does: a scope that is entered meanwhile becomes a part of the traced graph.
-int mindtorch_torch_is_tracing() { return torch::jit::tracer::isTracing() ? 1 : 0; }
+// Whether a scope of ours that this thread enters is for torch: torch.jit traces what the thread does, and the scope becomes a part of the
+// graph, or torch's own profiler runs and no session of ours.
+int mindtorch_torch_takes_scopes() {
+  if (torch::jit::tracer::isTracing()) return 1;
+  return record::current_state() == 0 && torch::profiler::impl::profilerEnabled() ? 1 : 0;
+}
 
 // While torch.profiler runs on this thread, torch reports memory to it: it cannot start where somebody else is told.
 void mindtorch_torch_leave_memory_reports() { bridge::unwatch_memory_reports(); }

@@ -120,10 +120,10 @@ def _record_function_with_args_exit(scope):
     scope.__exit__(None, None, None)
 
 
-def enter_traced(scope, _):
-    """Enters torch's scope instead of `scope` while torch.jit traces, so that it becomes a part of the traced graph."""
+def enter_torchs(scope, _):
+    """Enters torch's scope instead of `scope`: while torch.jit traces, so that it becomes a part of the graph, and while torch.profiler runs alone."""
     import torch
 
-    traced = torch.autograd.profiler.record_function(scope.name, scope.args)
-    traced.__enter__()
-    return traced
+    torchs = torch.autograd.profiler.record_function(scope.name, scope.args)
+    torchs.__enter__()
+    return torchs

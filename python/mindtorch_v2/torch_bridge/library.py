@@ -3,7 +3,7 @@
 import ctypes
 from pathlib import Path
 
-from mindtorch_v2._C import _set_tracing_check
+from mindtorch_v2._C import _set_torchs_turn
 from mindtorch_v2.torch_bridge import layout, ready
 from mindtorch_v2.torch_bridge.functions import argument_source
 from mindtorch_v2.torch_bridge.sessions import SessionHooks
@@ -29,7 +29,7 @@ class Library:
         self.description = f"active: PyTorch {torch_version}"
         self._hooks = SessionHooks(self._calls)
         self._calls.mindtorch_torch_ask_for_arguments(ctypes.c_void_p(argument_source()))
-        _set_tracing_check(ctypes.cast(self._calls.mindtorch_torch_is_tracing, ctypes.c_void_p).value)
+        _set_torchs_turn(ctypes.cast(self._calls.mindtorch_torch_takes_scopes, ctypes.c_void_p).value)
 
 
 def load(torch) -> Library:

@@ -25,7 +25,7 @@ struct RecordFunction {
   PyObject* args;                // a str or None
   record::NamedScope scope;
   std::unique_ptr<OuterScope> outer;
-  PyObject* traced;  // while torch.jit traces the block: torch's own scope, which becomes a part of the traced graph; else null
+  PyObject* torchs;  // torch's own scope, while it takes this one's place; else null
   bool ends_on_exit;
 };
 
@@ -71,27 +71,27 @@ PyObject* call_python_part(const char* function, PyObject* self, PyObject* argum
 
 // --- The protocol of `with` ---
 
-// Set by the bridge to torch: whether torch.jit traces what this thread does.
-using TracingCheck = int (*)();
-TracingCheck is_tracing = nullptr;
+// Set by the bridge to torch: whether torch takes the scopes that this thread enters now.
+using TorchsTurn = int (*)();
+TorchsTurn is_torchs_turn = nullptr;
 
-PyObject* enter_traced(PyObject* self) {
-  PyObject* scope = call_python_part("enter_traced", self, Py_None);
+PyObject* enter_torchs(PyObject* self) {
+  PyObject* scope = call_python_part("enter_torchs", self, Py_None);
   if (scope == nullptr) return nullptr;
-  Py_XSETREF(as_record_function(self)->traced, scope);
+  Py_XSETREF(as_record_function(self)->torchs, scope);
   return Py_NewRef(self);
 }
 
-PyObject* exit_traced(RecordFunction* self) {
-  PyObject* scope = std::exchange(self->traced, nullptr);
+PyObject* exit_torchs(RecordFunction* self) {
+  PyObject* scope = std::exchange(self->torchs, nullptr);
   PyObject* result = PyObject_CallMethod(scope, "__exit__", "OOO", Py_None, Py_None, Py_None);
   Py_DECREF(scope);
   return result;
 }
 
 PyObject* enter(PyObject* self, PyObject*) {
-  if (is_tracing != nullptr && is_tracing() != 0) [[unlikely]]
-    return enter_traced(self);
+  if (is_torchs_turn != nullptr && is_torchs_turn() != 0) [[unlikely]]
+    return enter_torchs(self);
   if (record::current_state() != 0 || as_record_function(self)->scope.recording()) [[unlikely]]
     open(as_record_function(self));
   Py_INCREF(self);
@@ -100,8 +100,8 @@ PyObject* enter(PyObject* self, PyObject*) {
 
 PyObject* exit(PyObject* self, PyObject* const*, Py_ssize_t) {
   RecordFunction* const it = as_record_function(self);
-  if (it->traced != nullptr) [[unlikely]]
-    return exit_traced(it);
+  if (it->torchs != nullptr) [[unlikely]]
+    return exit_torchs(it);
   if (it->scope.recording() && it->ends_on_exit) [[unlikely]]
     close(it);
   Py_RETURN_NONE;
@@ -149,7 +149,7 @@ void construct(RecordFunction* self, PyObject* name, PyObject* args) {
   self->args = args;
   new (&self->scope) record::NamedScope;
   new (&self->outer) std::unique_ptr<OuterScope>;
-  self->traced = nullptr;
+  self->torchs = nullptr;
   self->ends_on_exit = true;
 }
 
@@ -205,7 +205,7 @@ void destroy(PyObject* self) {
   it->outer.~unique_ptr();
   Py_XDECREF(it->name);
   Py_XDECREF(it->args);
-  Py_XDECREF(it->traced);
+  Py_XDECREF(it->torchs);
   type->tp_free(self);  // the object of a subclass is taken apart by its own deallocator, which calls this one
 }
 
@@ -297,18 +297,19 @@ PyObject* set_class_attribute(PyObject*, PyObject* const* arguments, Py_ssize_t 
   Py_RETURN_NONE;
 }
 
-PyObject* set_tracing_check(PyObject*, PyObject* address) {
+PyObject* set_torchs_turn(PyObject*, PyObject* address) {
   void* const function = PyLong_AsVoidPtr(address);
   if (function == nullptr && PyErr_Occurred() != nullptr) return nullptr;
-  is_tracing = reinterpret_cast<TracingCheck>(function);
+  is_torchs_turn = reinterpret_cast<TorchsTurn>(function);
   Py_RETURN_NONE;
 }
 
 PyMethodDef functions[] = {
     method("_set_record_function_attribute", set_class_attribute,
            "_set_record_function_attribute(name, value, /)\n--\n\nAn attribute of the class record_function."),
-    {"_set_tracing_check", set_tracing_check, METH_O,
-     "_set_tracing_check(address, /)\n--\n\nThe address of a C function that says whether torch.jit traces; 0: it never does."},
+    {"_set_torchs_turn", set_torchs_turn, METH_O,
+     "_set_torchs_turn(address, /)\n--\n\nThe address of a C function that says whether torch takes the scopes that this thread enters "
+     "now; 0: it never does."},
     {},
 };
 

@@ -48,9 +48,10 @@ class Row {
     if (at >= identities_.size() || identities_[at].tensor == 0)
       return nb::make_tuple(to_python(input.sizes), to_python(input.strides), dtype, 0, none, none, none, none, none, none);
     const trace::TensorIdentity& identity = identities_[at];
+    const nb::object storage = identity.storage != 0 ? nb::object(nb::int_(identity.storage)) : none;  // a tensor without memory
     const nb::object strides = identity.layout == 0 ? nb::object(to_python(input.strides)) : nb::object(nb::list());
     return nb::make_tuple(to_python(input.sizes), strides, dtype, int{identity.layout}, static_cast<int>(identity.device.type),
-                          int{identity.device.index}, identity.tensor, identity.storage, number_or_none(numbers_[at].tensor),
+                          int{identity.device.index}, identity.tensor, storage, number_or_none(numbers_[at].tensor),
                           number_or_none(numbers_[at].allocation));
   }
 

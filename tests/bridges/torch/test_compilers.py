@@ -63,6 +63,51 @@ def test_a_compiled_program_has_one_graph_as_with_torchs_scope(torch, dynamo, ma
     assert ours["stats"]["unique_graphs"] == 1
 
 
+def profiled_block(profile_class, **options):
+    def program(x):
+        with profile_class(**options):
+            y = x + 1
+        return y * 2
+
+    return program
+
+
+@pytest.mark.parametrize("module", ["profiler", "autograd.profiler"])
+def test_a_profile_in_compiled_code_is_ignored_as_torchs_is(torch, dynamo, module):
+    import importlib
+
+    classes = [importlib.import_module(f"{package}.{module}").profile for package in ("torch", "mindtorch_v2")]
+    theirs, ours = (counters_of(dynamo, torch, profiled_block(each, record_shapes=True), fullgraph=True) for each in classes)
+    assert ours == theirs
+    assert ours["stats"]["unique_graphs"] == 1 and "graph_break" not in ours
+
+
+def test_arguments_that_torch_does_not_know_are_ignored_with_the_profile(torch, dynamo):
+    program = profiled_block(profile, activities=["cpu"], python_calls=False, on_trace_ready=None)
+    assert counters_of(dynamo, torch, program, fullgraph=True)["stats"]["unique_graphs"] == 1
+
+
+def test_a_profile_around_compiled_code_records_it(torch, dynamo):
+    compiled = torch.compile(profiled_block(profile), backend="eager", fullgraph=True)
+    compiled(torch.ones(3))
+    assert {"aten::add", "aten::mul"} <= set(recorded_names(lambda: compiled(torch.ones(3))))
+
+
+@pytest.mark.parametrize("first", ["mindtorch_v2.autograd.profiler", "torch._dynamo"])
+def test_profiles_are_ignored_in_whatever_order_modules_are_imported(torch, first):
+    program = f"""
+import {first}
+import torch
+from mindtorch_v2.autograd import profiler as legacy
+from mindtorch_v2.profiler import profile
+def program(x):
+    with profile(), legacy.profile():
+        return x + 1
+torch.compile(program, backend="eager", fullgraph=True)(torch.ones(1))
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def nodes_of(torch, program, strict):
     class Model(torch.nn.Module):
         def forward(self, x):

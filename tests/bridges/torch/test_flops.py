@@ -84,3 +84,29 @@ def test_a_product_that_calls_the_same_product_is_counted_at_every_level_by_torc
             program()
         sums.append(sum(row.flops for row in prof.key_averages() if row.key not in POINTWISE))
     assert sums[0] > counter.get_total_flops() == sums[1] > 0
+
+
+def test_attention_and_convolutions_that_torch_has_no_formula_for_are_counted_as_by_its_counter(torch):
+    from torch.utils.flop_counter import FlopCounterMode
+
+    query = torch.ones(1, 2, 4, 8)
+    layers = [torch.nn.Conv1d(2, 3, 2), torch.nn.ConvTranspose2d(2, 3, 2), torch.nn.Conv3d(2, 3, 2)]
+    inputs = [torch.ones(1, 2, *[4] * dimensions) for dimensions in (1, 2, 3)]
+
+    def program():
+        torch.nn.functional.scaled_dot_product_attention(query, query, query)
+        for layer, x in zip(layers, inputs, strict=True):
+            layer(x)
+
+    with FlopCounterMode(display=False) as counter:
+        for layer, x in zip(layers, inputs, strict=True):
+            layer(x)
+    sums = []
+    for module in (torch.profiler.profile, profile):
+        with module(with_flops=True) as prof:
+            program()
+        sums.append({row.key: row.flops for row in prof.key_averages() if row.flops})
+    theirs, ours = sums
+    assert theirs == {}
+    assert ours.pop("aten::_scaled_dot_product_flash_attention_for_cpu") == 4 * 2 * 4 * 4 * 8
+    assert sum(ours.values()) == counter.get_total_flops()

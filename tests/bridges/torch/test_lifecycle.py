@@ -216,3 +216,27 @@ def test_torchs_own_state_says_that_no_profiler_runs_while_we_record(torch, prof
     with profile(profile_memory=True):
         torch.ones(1)
         assert _profiler_type() == ActiveProfilerType.NONE
+
+
+def test_our_scopes_are_torchs_while_only_its_profiler_runs(torch, profile):
+    """A library may import ours where the program profiles with torch's."""
+    from mindtorch_v2.profiler import record_function
+
+    @record_function("decorated")
+    def decorated():
+        return torch.ones(1)
+
+    def program():
+        with record_function("block", "of ours"):
+            decorated()
+
+    cpu = [torch.profiler.ProfilerActivity.CPU]
+    for make in (torch.profiler.profile, profile):
+        with make(activities=cpu) as prof:
+            program()
+        counts = {row.key: row.count for row in prof.key_averages()}
+        assert counts == {"block": 1, "decorated": 1, "aten::ones": 1, "aten::empty": 1, "aten::fill_": 1}
+    with torch.profiler.profile(activities=cpu) as theirs, profile(activities=cpu) as ours:
+        program()
+    assert "block" in names_of(ours)
+    assert "block" not in names_of(theirs)

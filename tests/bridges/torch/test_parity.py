@@ -1,11 +1,14 @@
 """The same program in the same process under torch's profiler and ours: what is recorded is the same."""
 
 import json
+import os
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
+import mindtorch_v2.profiler
 import pytest
 
 PROGRAM = Path(__file__).with_name("run_program.py")
@@ -151,3 +154,27 @@ def test_torch_shows_symbolic_scalars_and_ours_does_not(torch, scalars_told_by_b
     assert len(ours) == len(theirs) > 0
     assert {kind for kind, _ in theirs} == {"Scalar"}
     assert set(ours) == {("", "")}
+
+
+def test_events_on_the_cpu_have_the_process_as_their_device_in_torch_and_the_thread_as_their_resource_in_ours(torch):
+    found = []
+    for module in (torch.profiler, mindtorch_v2.profiler):
+        with module.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as prof:
+            torch.ones(1)
+        (event,) = (event for event in prof.events() if event.name == "aten::ones")
+        found.append((event.device_index, event.device_resource_id))
+    assert found == [(os.getpid(), threading.get_native_id()), (0, 1)]
+
+
+def test_stacks_name_the_definition_in_torch_and_the_running_line_in_ours(torch):
+    def line_of(make, **options):
+        with make(activities=[torch.profiler.ProfilerActivity.CPU], with_stack=True, **options) as prof:
+            torch.nn.Linear(2, 2)(torch.ones(1, 2))
+        (stack,) = (event.stack for event in prof.events() if event.name == "aten::linear")
+        return next(entry for entry in stack if entry.endswith("): forward"))
+
+    forward = torch.nn.Linear.forward.__code__
+    theirs = line_of(torch.profiler.profile, experimental_config=torch._C._profiler._ExperimentalConfig(verbose=True))
+    assert theirs == f"torch/nn/modules/linear.py({forward.co_firstlineno}): forward"
+    running = max(line for _, _, line in forward.co_lines() if line)
+    assert line_of(mindtorch_v2.profiler.profile) == f"{forward.co_filename}({running}): forward"
