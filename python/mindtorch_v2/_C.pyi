@@ -165,6 +165,12 @@ class Schedule:
 class FunctionEvent:
     """One event of a recording. Made by the profiler: events()[i]."""
 
+    def __setattr__(self, name, value, /):
+        """Implement setattr(self, name, value)."""
+
+    def __delattr__(self, name, /):
+        """Implement delattr(self, name)."""
+
     @property
     def id(self) -> int: ...
 
@@ -414,6 +420,10 @@ class FunctionEvent:
     def __hash__(self) -> int: ...
 
     def __repr__(self) -> str: ...
+
+    @property
+    def _added(self) -> dict:
+        """The attributes that a program has added."""
 
 class FunctionEventAvg:
     """A row of key_averages(): what events of one name took together."""
@@ -925,9 +935,9 @@ class record_function:
 def _set_record_function_attribute(name, value, /):
     """An attribute of the class record_function."""
 
-def _set_tracing_check(address, /):
+def _set_torchs_turn(address, /):
     """
-    The address of a C function that says whether torch.jit traces; 0: it never does.
+    The address of a C function that says whether torch takes the scopes that this thread enters now; 0: it never does.
     """
 
 class _RecordFunctionFast:
@@ -971,7 +981,7 @@ def _module_scope(name: str, path: str, /) -> _ModuleScope:
 
 def _record_calls_of(type: type, describe: Callable, own_tensors: Callable) -> None:
     """
-    Records the calls of all objects of `type`, whose names and paths `describe` tells and their tensors `own_tensors`, in sessions that want modules or the owners of memory.
+    Records the calls of all objects of `type`, whose names and paths `describe` tells and their tensors `own_tensors`, in sessions that want modules or stacks.
     """
 
 def _record_optimizer_step(name: str, tensors: tuple) -> None:

@@ -20,6 +20,7 @@ def copy_of(event):
         extra_meta={key: value if isinstance(value, str) else json.dumps(value) for key, value in event.attributes.items()},
     )
     made.kernels = list(event.kernels)
+    vars(made).update(event._added)
     for child in event.cpu_children:
         inside = copy_of(child)
         inside.set_cpu_parent(made)

@@ -6,6 +6,7 @@ from collections import defaultdict
 
 from mindtorch_v2 import _C
 from mindtorch_v2.autograd import _profiler_event as node_of
+from mindtorch_v2.autograd._event_callers import Callers
 from mindtorch_v2.autograd._tensor_metadata import _Owners
 
 
@@ -14,7 +15,7 @@ def event_tree(events):
     base_ns = events.base_unix_ns
     arguments, numbers = _C.tensor_inputs(events)
     shown_file, owners, steps = _ShownFiles(), _Owners(), {}
-    threads = defaultdict(list)
+    callers, threads = Callers(shown_file), defaultdict(list)
     for thread, start_ns, end_ns, file, line, function in _C.derived_calls(events):
         threads[thread].append(node_of.of_frame(shown_file(file), line, function, base_ns + start_ns, base_ns + end_ns, thread))
     for event, values in zip(_C.all_events(events), arguments, strict=True):
@@ -23,10 +24,11 @@ def event_tree(events):
         node = _node(event, base_ns, owners, values)
         if not _joins_recorded_call(node, steps):
             threads[event.thread].append(node)
+            callers.add(node, event)
     for report, number in zip(_C.memory_reports(events), numbers, strict=True):
         node = node_of.of_memory_report(report, base_ns, number)
         threads[node.start_tid].append(node)
-    roots = [root for nodes in threads.values() for root in _nested(nodes)]
+    roots = [root for nodes in threads.values() for root in _nested(nodes, callers)]
     return sorted(roots, key=lambda root: root.start_time_ns)
 
 
@@ -65,7 +67,7 @@ class _ShownFiles:
         return self._known[file]
 
 
-def _nested(nodes):
+def _nested(nodes, callers):
     """The roots among the nodes of one thread. A derived function begins with its first event."""
     roots, path = [], []
     nodes.sort(key=lambda node: (node.start_time_ns, -node.end_time_ns, not node.is_derived))
@@ -75,18 +77,16 @@ def _nested(nodes):
             i for i, around in enumerate(path) if around.end_time_ns <= node.start_time_ns and around.start_time_ns != node.end_time_ns
         )
         del path[next(ended, len(path)) :]
-        _enter(roots, path, node)
+        _enter(roots, path, node, callers)
         if node.kind == "Allocation":
             path.pop()
     return roots
 
 
-def _enter(roots, path, node):
+def _enter(roots, path, node, callers):
     if path:
         path[-1].adopt(node)
     else:
         roots.append(node)
-    if node.kind in ("PyCall", "PyCCall"):
-        callers = [around.extra_fields.callsite for around in path if around.kind == "PyCall"]
-        node.extra_fields.caller = callers[-1] if callers else node.extra_fields.caller
+    callers.enter(path, node)
     path.append(node)

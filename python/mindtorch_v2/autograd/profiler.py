@@ -7,6 +7,8 @@ from mindtorch_v2.autograd._profiler_config import ProfilerConfig, ProfilerState
 from mindtorch_v2.autograd._profiler_result import _ProfilerResult
 from mindtorch_v2.autograd._profiler_result import _ProfilerStats as _ProfilerStats
 from mindtorch_v2.autograd._vendor_tools import emit_itt, emit_nvtx, load_nvprof, parse_nvprof_trace
+from mindtorch_v2.autograd.profiler_util import MEMORY_EVENT_NAME as MEMORY_EVENT_NAME
+from mindtorch_v2.autograd.profiler_util import OUT_OF_MEMORY_EVENT_NAME as OUT_OF_MEMORY_EVENT_NAME
 from mindtorch_v2.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg, MemRecordsAcc
 from mindtorch_v2.profiler._config import _ExperimentalConfig
 from mindtorch_v2.profiler._enums import DeviceType as DeviceType
@@ -14,7 +16,9 @@ from mindtorch_v2.profiler._enums import ProfilerActivity
 from mindtorch_v2.profiler._kineto_profile import _KinetoProfile
 from mindtorch_v2.profiler._step_tracker import KinetoStepTracker
 from mindtorch_v2.profiler._warnings import warn
+from mindtorch_v2.profiler.profiler import kineto_available as kineto_available
 from mindtorch_v2.profiler.profiler import supported_activities
+from mindtorch_v2.torch_bridge.compilers import introduce_profile
 
 __all__ = [
     "EnforceUnique",
@@ -297,6 +301,9 @@ class profile:
 
     def total_average(self):
         return self.function_events.total_average()
+
+
+introduce_profile(profile)
 
 
 class EnforceUnique:

@@ -16,12 +16,13 @@ from mindtorch_v2.profiler._monitor_handlers import opentelemetry_handler, prome
 from mindtorch_v2.profiler._opentelemetry import opentelemetry_trace_handler
 from mindtorch_v2.profiler._step_tracker import KinetoStepTracker
 from mindtorch_v2.profiler.profiler import (
+    kineto_available,
     profile,
     schedule,
     supported_activities,
     tensorboard_trace_handler,
 )
-from mindtorch_v2.torch_bridge.compilers import introduce_to_torch
+from mindtorch_v2.torch_bridge.compilers import introduce_profile, introduce_to_torch
 
 __all__ = [
     "DeviceType",
@@ -52,9 +53,5 @@ __all__ = [
 
 _supported_activities = supported_activities
 introduce_to_torch()
+introduce_profile(profile)
 _nvtx.be_found()
-
-
-def kineto_available() -> bool:
-    """torch asks whether traces can be recorded at all; here they always can."""
-    return True

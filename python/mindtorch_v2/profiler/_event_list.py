@@ -75,6 +75,27 @@ class EventList(UserList):
     def copy(self):
         return list(self._rows)
 
+    # Sums and products are plain lists, as those of torch's lists are.
+
+    def __add__(self, other):
+        return self.copy() + (list(other) if isinstance(other, UserList) else other)
+
+    def __radd__(self, other):
+        return other + self.copy()
+
+    def __mul__(self, count):
+        return self.copy() * count
+
+    __rmul__ = __mul__
+
+    def __iadd__(self, other):
+        self.data.extend(other)
+        return self
+
+    def __imul__(self, count):
+        self.data[:] = self.data * count
+        return self
+
     def __copy__(self):
         return self._like(self._lazy if self._items is None else list(self._items), self._tree_built)
 

@@ -121,7 +121,7 @@ def _record_function_with_args_exit(scope):
 
 
 def enter_torchs(scope, _):
-    """Enters torch's scope instead of `scope`: while torch.jit traces, so that it becomes a part of the graph, and while torch.profiler runs alone."""
+    """Enters torch's scope instead of `scope`: while torch.jit traces, for the graph, and while torch.profiler runs alone."""
     import torch
 
     torchs = torch.autograd.profiler.record_function(scope.name, scope.args)

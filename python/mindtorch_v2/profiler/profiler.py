@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from mindtorch_v2 import _C
+from mindtorch_v2.profiler._config import _ExperimentalConfig as _ExperimentalConfig
 from mindtorch_v2.profiler._enums import ProfilerAction
 from mindtorch_v2.profiler._enums import ProfilerActivity as ProfilerActivity
 from mindtorch_v2.profiler._execution_trace import ExecutionTraceObserver
@@ -16,8 +17,6 @@ from mindtorch_v2.profiler._warnings import warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-
-    from mindtorch_v2.profiler._config import _ExperimentalConfig
 
 __all__ = [
     "ExecutionTraceObserver",
@@ -34,6 +33,11 @@ PROFILER_STEP_NAME = "ProfilerStep"
 def supported_activities() -> set[ProfilerActivity]:
     """The activities that can be recorded on this machine now: always CPU, and a device if a source can record it (see status())."""
     return _C.supported_activities()
+
+
+def kineto_available() -> bool:
+    """torch asks whether traces can be recorded at all; here they always can."""
+    return True
 
 
 class _ITraceObserver(ABC):

@@ -1,7 +1,10 @@
-"""Lets torch.compile, torch.export and torch.jit see torch's record_function where a program uses ours."""
+"""Lets torch.compile, torch.export and torch.jit see torch's record_function where a program uses ours, and no profile."""
 
 from mindtorch_v2._C import _set_record_function_attribute, is_profiler_enabled, record_function
 from mindtorch_v2.torch_bridge.imports import after_import
+
+_profiles = []  # classes
+_dynamo_is_taught = False
 
 
 def introduce_to_torch() -> None:
@@ -9,6 +12,13 @@ def introduce_to_torch() -> None:
     _set_record_function_attribute("_jit_override_qualname", _ScriptName())
     after_import("torch", _load_bridge)
     after_import("torch._dynamo", _teach_dynamo)
+
+
+def introduce_profile(profile_class: type) -> None:
+    """Compiled code ignores profiles of this class, as it ignores torch's."""
+    _profiles.append(profile_class)
+    if _dynamo_is_taught:
+        _teach_dynamo_to_ignore(profile_class)
 
 
 def _load_bridge() -> None:
@@ -52,4 +62,14 @@ def _compile_torchs_class() -> str:
 def _teach_dynamo() -> None:
     from mindtorch_v2.torch_bridge import dynamo
 
+    global _dynamo_is_taught
     dynamo.teach()
+    _dynamo_is_taught = True
+    for profile_class in _profiles:
+        _teach_dynamo_to_ignore(profile_class)
+
+
+def _teach_dynamo_to_ignore(profile_class: type) -> None:
+    from mindtorch_v2.torch_bridge import dynamo
+
+    dynamo.teach_to_ignore(profile_class)

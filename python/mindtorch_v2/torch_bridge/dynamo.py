@@ -1,4 +1,4 @@
-"""What Dynamo has to know about our record_function. Imported after torch._dynamo."""
+"""What Dynamo has to know about our record_function and our profiles. Imported after torch._dynamo."""
 
 import torch
 
@@ -10,12 +10,23 @@ def traced(name, args=None):
     return torch.autograd.profiler.record_function(name, args)
 
 
+def ignored(*args, **kwargs):
+    """What a profile means in compiled code. Dynamo warns that it is ignored."""
+    return torch.profiler.profile()
+
+
 def teach() -> None:
     """Makes the scopes of compiled code torch's: whether they become part of the graph is decided by Dynamo's options."""
     from torch._dynamo.decorators import substitute_in_graph
 
     substitute_in_graph(record_function, is_embedded_type=True, skip_signature_check=True)(traced)
     _teach_about_objects()
+
+
+def teach_to_ignore(profile_class: type) -> None:
+    from torch._dynamo.decorators import substitute_in_graph
+
+    substitute_in_graph(profile_class, is_embedded_type=True, skip_signature_check=True)(ignored)
 
 
 def _teach_about_objects() -> None:

@@ -2,6 +2,7 @@
 #include "python/src/profiler/average_row.h"
 
 #include "mindtorch/base/error.h"
+#include "python/src/profiler/added_attributes.h"
 #include "python/src/profiler/event_handle.h"
 #include "python/src/profiler/hand_made_event.h"
 
@@ -10,11 +11,12 @@ namespace {
 
 nb::object recorded_event(const AverageRow& row, analyze::EventIndex event) {
   if (!row.analysis || event == analyze::kNoEvent) return nb::none();
-  return nb::cast(EventHandle{row.analysis, {*row.analysis, event}});
+  return to_python(EventHandle{row.analysis, {*row.analysis, event}});
 }
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
+  if (PyObject** const dict = _PyObject_GetDictPtr(self)) Py_VISIT(*dict);
   if (!nb::inst_ready(self)) return 0;
   const AverageRow& row = *nb::inst_ptr<AverageRow>(self);
   Py_VISIT(row.cpu_parent.ptr());
@@ -23,13 +25,42 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
 }
 
 int clear(PyObject* self) {
+  if (PyObject** const dict = _PyObject_GetDictPtr(self)) Py_CLEAR(*dict);
   AverageRow& row = *nb::inst_ptr<AverageRow>(self);
   row.cpu_parent.reset();
   row.cpu_children.reset();
   return 0;
 }
 
+PyGetSetDef row_dict[] = {{"__dict__", get_dict, nullptr, nullptr, const_cast<const char**>(kRowAttributes)}, {}};
+
 }  // namespace
+
+const char* const kRowAttributes[] = {"key",
+                                      "count",
+                                      "node_id",
+                                      "is_async",
+                                      "is_remote",
+                                      "use_device",
+                                      "cpu_time_total",
+                                      "device_time_total",
+                                      "self_cpu_time_total",
+                                      "self_device_time_total",
+                                      "input_shapes",
+                                      "overload_name",
+                                      "stack",
+                                      "scope",
+                                      "cpu_memory_usage",
+                                      "device_memory_usage",
+                                      "self_cpu_memory_usage",
+                                      "self_device_memory_usage",
+                                      "cpu_children",
+                                      "cpu_parent",
+                                      "device_type",
+                                      "is_legacy",
+                                      "flops",
+                                      "is_user_annotation",
+                                      nullptr};
 
 nb::object AverageRow::parent() const { return cpu_parent.is_valid() ? cpu_parent : recorded_event(*this, average.parent); }
 
@@ -61,8 +92,10 @@ void AverageRow::take_relations(nb::handle event) {
 }
 
 PyType_Slot* average_row_slots() {
-  static PyType_Slot slots[] = {
-      {Py_tp_traverse, reinterpret_cast<void*>(traverse)}, {Py_tp_clear, reinterpret_cast<void*>(clear)}, {0, nullptr}};
+  static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                                {Py_tp_clear, reinterpret_cast<void*>(clear)},
+                                {Py_tp_getset, row_dict},
+                                {0, nullptr}};
   return slots;
 }
 

@@ -26,7 +26,9 @@ struct AverageRow {
   void take_relations(nanobind::handle event);
 };
 
-// Shows the references of a row to the garbage collector.
+// torch's attributes of a row, in torch's order; null is the last.
+extern const char* const kRowAttributes[];
+// Shows the references of a row to the garbage collector, and its attributes as `__dict__`.
 PyType_Slot* average_row_slots();
 
 // A FunctionEvent or FunctionEventAvg as a row of a table. Throws AssertionFailed for anything else.

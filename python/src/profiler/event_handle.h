@@ -23,6 +23,13 @@ struct EventHandle {
   EventHandle other(const analyze::FunctionEvent& of_same_analysis) const { return {analysis, of_same_analysis}; }
 };
 
+// The event as an object of Python.
+nb::object to_python(EventHandle handle);
+// torch's attributes of an event, in torch's order; null is the last.
+extern const char* const kEventAttributes[];
+// Shows them as `__dict__`, and lets attributes be added.
+PyType_Slot* event_slots();
+
 // The keys this event has, in a fixed order: those of side data only if it was recorded.
 std::vector<std::string_view> mapping_keys(const EventHandle& handle);
 // Throws nb::key_error.

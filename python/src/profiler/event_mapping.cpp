@@ -1,4 +1,4 @@
-// An event read as a mapping: event["name"], dict(event).
+// An event read as a mapping: event["name"], dict(event), vars(event).
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "mindtorch/trace/inputs.h"
+#include "python/src/profiler/added_attributes.h"
 #include "python/src/profiler/conversions.h"
 #include "python/src/profiler/event_handle.h"
 
@@ -81,7 +82,62 @@ nb::list extents(const EventHandle& handle, std::vector<std::int64_t> trace::Inp
   return list;
 }
 
+PyGetSetDef event_dict[] = {{"__dict__", get_dict_and_show, nullptr, nullptr, const_cast<const char**>(kEventAttributes)}, {}};
+
 }  // namespace
+
+const char* const kEventAttributes[] = {"id",
+                                        "node_id",
+                                        "name",
+                                        "overload_name",
+                                        "trace_name",
+                                        "time_range",
+                                        "thread",
+                                        "fwd_thread",
+                                        "kernels",
+                                        "count",
+                                        "cpu_children",
+                                        "cpu_parent",
+                                        "input_shapes",
+                                        "concrete_inputs",
+                                        "kwinputs",
+                                        "stack",
+                                        "scope",
+                                        "use_device",
+                                        "cpu_memory_usage",
+                                        "device_memory_usage",
+                                        "is_async",
+                                        "is_remote",
+                                        "sequence_nr",
+                                        "device_type",
+                                        "device_index",
+                                        "device_resource_id",
+                                        "is_legacy",
+                                        "flops",
+                                        "is_user_annotation",
+                                        "is_python_function",
+                                        "activity_type",
+                                        "self_cpu_percent",
+                                        "total_cpu_percent",
+                                        "total_device_percent",
+                                        "flow_id",
+                                        "flow_type",
+                                        "flow_start",
+                                        "external_id",
+                                        "linked_correlation_id",
+                                        "event_metadata",
+                                        "structured_input_shapes",
+                                        "structured_input_strides",
+                                        "input_dtypes",
+                                        "python_id",
+                                        "python_parent_id",
+                                        "python_module_id",
+                                        nullptr};
+
+PyType_Slot* event_slots() {
+  static PyType_Slot slots[] = {{Py_tp_setattro, reinterpret_cast<void*>(set_attribute)}, {Py_tp_getset, event_dict}, {0, nullptr}};
+  return slots;
+}
 
 std::vector<std::string_view> mapping_keys(const EventHandle& handle) {
   std::vector<std::string_view> names;

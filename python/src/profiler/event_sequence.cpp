@@ -17,7 +17,7 @@ nb::object item(const EventSequence& events, std::ptrdiff_t position) {
   const auto size = static_cast<std::ptrdiff_t>(events.size());
   if (position < 0) position += size;
   if (position < 0 || position >= size) throw nb::index_error("list index out of range");
-  return nb::cast(EventHandle{events.analysis(), events[static_cast<std::size_t>(position)]});
+  return to_python(EventHandle{events.analysis(), events[static_cast<std::size_t>(position)]});
 }
 
 EventSequence slice(const EventSequence& events, const nb::slice& slice) {
@@ -28,7 +28,7 @@ EventSequence slice(const EventSequence& events, const nb::slice& slice) {
 
 nb::list to_list(const EventSequence& events) {
   nb::list list;
-  for (std::size_t i = 0; i < events.size(); ++i) list.append(nb::cast(EventHandle{events.analysis(), events[i]}));
+  for (std::size_t i = 0; i < events.size(); ++i) list.append(to_python(EventHandle{events.analysis(), events[i]}));
   return list;
 }
 
@@ -50,10 +50,13 @@ EventSequence EventSequence::part(std::ptrdiff_t first, std::ptrdiff_t stride, s
 void bind_event_sequence(nb::module_& module) {
   nb::class_<EventIterator>(module, "EventIterator")
       .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
-      .def("__next__", [](EventIterator& self) {
-        if (self.next == self.events.size()) throw nb::stop_iteration();
-        return EventHandle{self.events.analysis(), self.events[self.next++]};
-      });
+      .def(
+          "__next__",
+          [](EventIterator& self) {
+            if (self.next == self.events.size()) throw nb::stop_iteration();
+            return to_python(EventHandle{self.events.analysis(), self.events[self.next++]});
+          },
+          nb::sig("def __next__(self) -> FunctionEvent"));
   nb::class_<EventSequence>(module, "EventSequence", "Events that are made when they are looked at.")
       .def("__len__", &EventSequence::size)
       .def("__getitem__", &item, nb::arg("position"))

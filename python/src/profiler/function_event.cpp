@@ -7,10 +7,12 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mindtorch/base/error.h"
 #include "mindtorch/trace/chrome_format.h"
+#include "python/src/profiler/added_attributes.h"
 #include "python/src/profiler/bind_profiler.h"
 #include "python/src/profiler/conversions.h"
 #include "python/src/profiler/event_flows.h"
@@ -46,7 +48,7 @@ nb::object time_range(const EventHandle& handle) {
 
 nb::list children(const EventHandle& handle) {
   nb::list list;
-  for (const FunctionEvent& child : handle.event.cpu_children()) list.append(nb::cast(handle.other(child)));
+  for (const FunctionEvent& child : handle.event.cpu_children()) list.append(to_python(handle.other(child)));
   return list;
 }
 
@@ -143,7 +145,7 @@ void def_place(Class& type) {
       .def_prop_ro("cpu_parent",
                    [](const EventHandle& h) -> nb::object {
                      const auto parent = h.event.cpu_parent();
-                     return parent ? nb::cast(h.other(*parent)) : nb::none();
+                     return parent ? to_python(h.other(*parent)) : nb::none();
                    })
       .def_prop_ro("cpu_children", &children)
       .def_prop_ro("kernels", &kernels)
@@ -253,8 +255,11 @@ void def_equality(Class& type) {
 
 }  // namespace
 
+nb::object to_python(EventHandle handle) { return hidden_from_collector(nb::cast(std::move(handle))); }
+
 void bind_function_event(nb::module_& module) {
-  Class type(module, "FunctionEvent", "One event of a recording. Made by the profiler: events()[i].");
+  Class type(module, "FunctionEvent", nb::dynamic_attr(), nb::type_slots(event_slots()),
+             "One event of a recording. Made by the profiler: events()[i].");
   def_identity(type);
   def_constants(type);
   def_place(type);
@@ -263,7 +268,9 @@ void bind_function_event(nb::module_& module) {
   def_mapping(type);
   def_refusals(type);
   def_equality(type);
-  type.def("__repr__", [](const EventHandle& h) { return to_text(describe(h)); });
+  type.def("__repr__", [](const EventHandle& h) { return to_text(describe(h)); })
+      .def_prop_ro(
+          "_added", [](nb::handle self) { return added_attributes(self, kEventAttributes); }, "The attributes that a program has added.");
 }
 
 }  // namespace mindtorch::python

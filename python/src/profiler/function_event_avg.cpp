@@ -7,8 +7,10 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "python/src/profiler/added_attributes.h"
 #include "python/src/profiler/average_row.h"
 #include "python/src/profiler/bind_profiler.h"
 #include "python/src/profiler/conversions.h"
@@ -39,8 +41,7 @@ void def_field(Class& type, const char* name, T Part::*member) {
 // FLOPs that are set by hand count as outermost.
 void def_flops(Class& type) {
   type.def_prop_rw(
-      "flops", [](const AverageRow& r) { return r.average.flops; },
-      [](AverageRow& r, std::int64_t flops) { r.average.flops = flops; });
+      "flops", [](const AverageRow& r) { return r.average.flops; }, [](AverageRow& r, std::int64_t flops) { r.average.flops = flops; });
 }
 
 // Nanoseconds inside, microseconds outside.
@@ -96,44 +97,35 @@ std::string describe(const AverageRow& row) {
       a.cpu_memory_usage, device, a.device_memory_usage);
 }
 
-// What a copy or a pickle of a row consists of; its events stay behind.
-constexpr const char* kState[] = {"key",
-                                  "count",
-                                  "cpu_time_total",
-                                  "self_cpu_time_total",
-                                  "device_time_total",
-                                  "self_device_time_total",
-                                  "cpu_memory_usage",
-                                  "self_cpu_memory_usage",
-                                  "device_memory_usage",
-                                  "self_device_memory_usage",
-                                  "flops",
-                                  "node_id",
-                                  "scope",
-                                  "is_async",
-                                  "is_remote",
-                                  "is_legacy",
-                                  "is_user_annotation",
-                                  "overload_name",
-                                  "use_device",
-                                  "device_type",
-                                  "input_shapes",
-                                  "stack"};
+// Copies and pickles of a row consist of its attributes without its events.
+bool is_copied(std::string_view name) { return name != "cpu_children" && name != "cpu_parent"; }
 
 nb::dict state_of(nb::handle row) {
   nb::dict state;
-  for (const char* name : kState) state[name] = row.attr(name);
+  for (const char* const* name = kRowAttributes; *name != nullptr; ++name)
+    if (is_copied(*name)) state[*name] = row.attr(*name);
   return state;
 }
 
 void set_state(nb::handle row, const nb::dict& state) {
-  for (const char* name : kState)
-    if (state.contains(name)) nb::setattr(row, name, nb::object(state[name]));
+  for (const char* const* name = kRowAttributes; *name != nullptr; ++name)
+    if (is_copied(*name) && state.contains(*name)) nb::setattr(row, *name, nb::object(state[*name]));
+}
+
+nb::tuple reduce_row(nb::handle row) {
+  nb::dict state = state_of(row);
+  state.update(added_attributes(row, kRowAttributes));
+  return nb::make_tuple(row.type(), nb::tuple(), state);
 }
 
 void def_pickle(Class& type) {
-  type.def("__reduce__", [](nb::handle self) { return nb::make_tuple(self.type(), nb::tuple(), state_of(self)); })
-      .def("__setstate__", &set_state, nb::arg("state"))
+  type.def("__reduce__", &reduce_row)
+      .def(
+          "__setstate__",
+          [](nb::handle self, const nb::dict& state) {
+            for (const auto [name, value] : state) nb::setattr(self, name, value);
+          },
+          nb::arg("state"))
       .def_prop_ro(
           "_row",
           [](nb::handle self) {
@@ -213,7 +205,7 @@ void def_group(Class& type) {
 }  // namespace
 
 void bind_function_event_avg(nb::module_& module) {
-  Class type(module, "FunctionEventAvg", nb::type_slots(average_row_slots()),
+  Class type(module, "FunctionEventAvg", nb::dynamic_attr(), nb::type_slots(average_row_slots()),
              "A row of key_averages(): what events of one name took together.");
   type.def(
       "__init__",

@@ -96,8 +96,8 @@ def test_parents_of_python_slices_lead_through_modules_and_functions(trace_of):
     while event is not None:
         above.append(event["name"])
         event = by_id.get(event["args"]["Python parent id"])
-    assert any(name.endswith(": test_parents_of_python_slices_lead_through_modules_and_functions") for name in above)
-    assert above.index("nn.Module: Sequential_0") > 1  # its functions lie between the two modules
+    assert above[:2] == ["nn.Module: Linear_0", "nn.Module: Sequential_0"]
+    assert above[2].endswith(": test_parents_of_python_slices_lead_through_modules_and_functions")
     assert [event["args"]["Python module id"] for event in slices if event["name"].startswith("nn.Module: ")] == [0, 0]
 
 

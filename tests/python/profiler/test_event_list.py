@@ -32,6 +32,26 @@ def test_a_list_of_events_can_be_changed(prof):
     assert len(prof.events()) == 4
 
 
+def test_sums_and_products_are_plain_lists_as_those_of_torchs_lists_are(prof):
+    rows, events, one = prof.key_averages(), prof.events(), [1]
+    sums = {"rows and one": (rows + one, [*rows, 1]), "one and rows": (one + rows, [1, *rows]), "both": (rows + events, [*rows, *events])}
+    products = {"twice": (rows * 2, [*rows, *rows]), "two times": (2 * rows, [*rows, *rows])}
+    for made, expected in (sums | products).values():
+        assert type(made) is list and made == expected
+    assert events._items is None
+    for wrong in (lambda: rows + 1, lambda: 1 + rows, lambda: rows * rows):
+        with pytest.raises(TypeError):
+            wrong()
+
+
+def test_a_list_can_be_extended_in_place(prof):
+    events = same = prof.events()
+    events += events[1:2]
+    assert events is same and isinstance(events, EventList) and len(events) == 5 and events[-1].name == "aten::mul"
+    events *= 2
+    assert events is same and len(events) == 10
+
+
 def test_a_copy_does_not_follow_the_original(prof):
     events = prof.events()
     twin = copy.copy(events)

@@ -5,6 +5,7 @@ import gc
 import importlib
 import inspect
 import itertools
+import re
 import warnings
 
 import mindtorch_v2 as ours
@@ -21,11 +22,41 @@ def both(path):
     return importlib.import_module(f"torch.{path}"), importlib.import_module(f"mindtorch_v2.{path}")
 
 
+PROFILER = re.compile(r"torch\.(profiler|autograd\.profiler|_C\._autograd|_C\._profiler)\w*(\.[a-z]\w*)?")
+
+
+def belongs_to_the_profiler(name, value):
+    """Whether it is a constant, or a class or function of a module of the profiler that is not private."""
+    home = getattr(value, "__module__", None)
+    return PROFILER.fullmatch(home) is not None if isinstance(home, str) else name.isupper() and name != "TYPE_CHECKING"
+
+
 @pytest.mark.parametrize("path", MODULES)
 def test_every_public_name_of_torch_exists(path):
     theirs, mine = both(path)
-    public = getattr(theirs, "__all__", [name for name in vars(theirs) if not name.startswith("_")])
-    assert [name for name in public if not hasattr(mine, name)] == []
+    imported = [name for name, value in vars(theirs).items() if not name.startswith("_") and belongs_to_the_profiler(name, value)]
+    assert len(imported) > 4
+    assert [name for name in [*getattr(theirs, "__all__", ()), *imported] if not hasattr(mine, name)] == []
+
+
+def test_names_that_a_module_of_torch_has_without_listing_them_are_those_of_the_other_modules():
+    import mindtorch_v2.autograd.profiler as mine
+
+    assert mine.kineto_available is ours.profiler.kineto_available is ours.autograd.kineto_available
+    assert mine.kineto_available() is True
+    assert mine.MEMORY_EVENT_NAME == torch.autograd.profiler.MEMORY_EVENT_NAME
+    assert mine.OUT_OF_MEMORY_EVENT_NAME == torch.autograd.profiler.OUT_OF_MEMORY_EVENT_NAME
+
+
+def test_events_and_rows_have_torchs_attributes_as_their_dictionary():
+    profiles = []
+    for module in (torch.profiler, ours.profiler):
+        with module.profile() as prof, module.record_function("scope"):
+            pass
+        profiles.append(prof)
+    for objects in zip(*([prof.events()[0], prof.key_averages()[0]] for prof in profiles), strict=True):
+        theirs, mine = ([name for name in vars(each) if not name.startswith("_")] for each in objects)
+        assert mine == theirs
 
 
 @pytest.mark.parametrize(
