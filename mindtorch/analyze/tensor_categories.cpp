@@ -2,7 +2,6 @@
 #include "mindtorch/analyze/tensor_categories.h"
 
 #include <algorithm>
-#include <ranges>
 
 namespace mindtorch::analyze {
 
@@ -91,7 +90,8 @@ std::vector<bool> TensorCategories::tensors_that_depend_on_gradients() const {
 void TensorCategories::find_inputs() {
   const std::vector<bool> depends_on_gradient = tensors_that_depend_on_gradients();
   std::vector<bool> helps(flow_.slots());  // to compute a gradient, or something from a parameter
-  for (const FlowCall& call : std::views::reverse(flow_.calls())) {
+  for (auto at = flow_.calls().rbegin(); at != flow_.calls().rend(); ++at) {
+    const FlowCall& call = *at;
     const bool counts = any(call, Side::kBoth, [&](std::uint32_t allocation, std::uint32_t version) {
       const Category category = of(allocation, version);
       return helps[flow_.slot(allocation, version)] || category == Category::kGradient || category == Category::kParameter;
@@ -127,7 +127,8 @@ void TensorCategories::find_parameters() {
       if (!known(allocation, version)) is_candidate[flow_.slot(allocation, version)] = true;
     });
   }
-  for (const FlowCall& call : std::views::reverse(flow_.calls())) {
+  for (auto at = flow_.calls().rbegin(); at != flow_.calls().rend(); ++at) {
+    const FlowCall& call = *at;
     const auto counts = [&](std::uint32_t allocation, std::uint32_t version) {
       return is_used[flow_.slot(allocation, version)] || this->is_gradient(allocation, version);
     };
