@@ -1,7 +1,6 @@
-// Overloads, keyword values, modules of TorchScript and collectives; arguments are written in op_inputs.cpp.
+// Overloads, keyword values and collectives; arguments are written in op_inputs.cpp.
 #include "mindtorch/bridges/torch/op_details.h"
 
-#include <torch/csrc/jit/runtime/interpreter.h>
 #include <torch/csrc/profiler/util.h>
 
 #include <string>
@@ -42,16 +41,6 @@ void record_keywords(const at::RecordFunction& fn, record::Slot* slot) {
 
 }  // namespace
 
-void record_script_modules(const at::RecordFunction& fn, record::Slot* slot) {
-  if (fn.scope() == at::RecordScope::BACKWARD_FUNCTION) return;  // what runs around it is not what its forward op was in
-  const std::vector<std::string> modules = torch::jit::currentModuleHierarchy();
-  if (modules.empty()) return;
-  static const record::NameId key = record::intern("Module Hierarchy");
-  std::string text;
-  for (const std::string& module : modules) text.append(module).push_back('.');
-  record::add_attribute(slot, key, std::string_view(text));
-}
-
 void record_rare_details(const at::RecordFunction& fn, std::uint64_t state, record::Slot* slot) {
   if ((state & record::kShapes) != 0) record_keywords(fn, slot);
   if ((state & record::kOverloads) != 0) {
@@ -65,7 +54,6 @@ void record_applied_details(const at::RecordFunction& fn, const OpName& name, st
   if (applied.empty()) return record_details(fn, name, state, slot);
   record_arguments(c10::ArrayRef<const c10::IValue>(applied.data(), applied.size()), state, slot);
   record_rare_details(fn, state, slot);
-  if ((state & record::kModules) != 0) record_script_modules(fn, slot);
 }
 
 void record_collective(const at::RecordFunction& fn, record::Slot* slot) {

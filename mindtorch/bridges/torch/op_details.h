@@ -1,4 +1,4 @@
-// Optional details of an op: arguments, overload, keyword values, the modules of TorchScript around it, the parameters of a collective.
+// Optional details of an op: arguments, overload, keyword values, the parameters of a collective.
 #pragma once
 
 #include <ATen/record_function.h>
@@ -12,16 +12,13 @@
 namespace mindtorch::torch_bridge {
 
 // The Want bits that record_details() serves.
-inline constexpr std::uint32_t kDetails = record::kShapes | record::kOverloads | record::kModules;
+inline constexpr std::uint32_t kDetails = record::kShapes | record::kOverloads;
 
 // Sessions that record shapes and memory are told which tensors ops took: the two together say what happened to memory.
 inline constexpr std::uint32_t kIdentities = record::kShapes | record::kMemory;
 
 // Those that few ops have.
 void record_rare_details(const at::RecordFunction& fn, std::uint64_t state, record::Slot* slot);
-
-// The modules that the op is in, if TorchScript runs it, as torch writes them.
-void record_script_modules(const at::RecordFunction& fn, record::Slot* slot);
 
 // Records the arguments of the op whose event `slot` has just been opened on this thread, if `state` asks for them. Copies values; keeps no
 // tensor.
@@ -36,7 +33,6 @@ inline void record_arguments(c10::ArrayRef<const c10::IValue> inputs, std::uint6
 inline void record_details(const at::RecordFunction& fn, const OpName& name, std::uint64_t state, record::Slot* slot) {
   record_arguments(fn.inputs(), state, slot);
   if (!name.is_aten || (state & record::kOverloads) != 0) record_rare_details(fn, state, slot);
-  if ((state & record::kModules) != 0) record_script_modules(fn, slot);
 }
 
 // The same for a call that may be a torch.autograd.Function that Python applies.
