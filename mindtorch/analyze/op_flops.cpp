@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <string_view>
 
 #include "mindtorch/analyze/flops.h"
@@ -32,7 +31,7 @@ std::vector<OpFlops::Counted> calls_with_flops(const trace::Recording& recording
     const EventIndex event = inputs.events[row];
     const FlopFormula formula = formula_of_name[recording.events.name[event]];
     if (formula == nullptr || recording.events.kind[event] != trace::EventKind::kOp || !tree.is_averaged(event)) continue;
-    read_arguments(std::span(inputs.values.data() + inputs.offsets[row], inputs.values.data() + inputs.offsets[row + 1]), arguments);
+    read_arguments(inputs.row(row), arguments);
     if (const std::int64_t flops = formula(arguments); flops > 0) found.push_back({event, flops});
   }
   return found;

@@ -20,7 +20,7 @@ class Library:
         self.path = path
         try:
             self._calls = _declared(ctypes.CDLL(str(path)))
-        except AttributeError as error:  # a function is missing, and load() treats the file as it treats one that is no library
+        except AttributeError as error:  # a function is missing; load() handles this like a file that cannot be loaded
             raise OSError(str(error)) from error
         _check_release(self._calls.mindtorch_torch_version().decode(), torch_version)
         problem = self._calls.mindtorch_torch_activate()

@@ -38,12 +38,6 @@ void def_field(Class& type, const char* name, T Part::*member) {
       name, [member](const AverageRow& r) { return r.average.*member; }, [member](AverageRow& r, T value) { r.average.*member = value; });
 }
 
-// FLOPs that are set by hand count as outermost.
-void def_flops(Class& type) {
-  type.def_prop_rw(
-      "flops", [](const AverageRow& r) { return r.average.flops; }, [](AverageRow& r, std::int64_t flops) { r.average.flops = flops; });
-}
-
 // Nanoseconds inside, microseconds outside.
 void def_time(Class& type, const char* name, std::int64_t analyze::Sums::*member) {
   type.def_prop_rw(
@@ -159,7 +153,7 @@ void def_sums(Class& type) {
   def_field(type, "self_cpu_memory_usage", &Average::self_cpu_memory_usage);
   def_field(type, "device_memory_usage", &Average::device_memory_usage);
   def_field(type, "self_device_memory_usage", &Average::self_device_memory_usage);
-  def_flops(type);
+  def_field(type, "flops", &Average::flops);
   def_formatted_times<Times>(type);
 }
 
