@@ -84,11 +84,16 @@ std::optional<StackId> EventStacks::of(EventIndex event) const {
   return stack_of_event_[event];
 }
 
+std::vector<std::uint32_t> EventStacks::frame_ids(StackId stack) const {
+  std::vector<std::uint32_t> ids;
+  for (const std::uint32_t id : recording_->stacks.frames_of(stack))
+    if (origin_of_frame_[id] != Origin::kProfiler) ids.push_back(id);
+  return ids;
+}
+
 std::vector<std::string> EventStacks::frames(StackId stack) const {
   std::vector<std::string> texts;
-  for (const std::uint32_t id : recording_->stacks.frames_of(stack)) {
-    if (origin_of_frame_[id] != Origin::kProfiler) texts.push_back(frame_text(*recording_, recording_->stacks.frames[id]));
-  }
+  for (const std::uint32_t id : frame_ids(stack)) texts.push_back(frame_text(*recording_, recording_->stacks.frames[id]));
   return texts;
 }
 

@@ -26,7 +26,8 @@ class MINDTORCH_EXPORT EventStacks {
   bool empty() const { return stack_of_event_.empty(); }
   // The stack an event is shown with.
   std::optional<StackId> of(EventIndex event) const;
-  // Frames innermost first as "file:line:function", the profiler's own left out.
+  // The frames of a stack (into Stacks::frames), innermost first, the profiler's own left out; and the same as "file:line:function".
+  std::vector<std::uint32_t> frame_ids(StackId stack) const;
   std::vector<std::string> frames(StackId stack) const;
   // The same, but only frames of the user's own code (all frames if there are none of these); at most `limit`.
   std::vector<std::string> user_frames(StackId stack, std::size_t limit) const;

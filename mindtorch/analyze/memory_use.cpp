@@ -20,6 +20,16 @@ MemoryDelta delta_of(const trace::MemoryColumns& memory, std::size_t report) {
                                                                : MemoryDelta{0, memory.bytes[report]};
 }
 
+std::vector<std::int64_t> allocated_by_event(const trace::Recording& recording, const MemoryUse& use) {
+  const trace::MemoryColumns& memory = recording.memory;
+  std::vector<std::int64_t> bytes(memory.size() == 0 ? 0 : recording.events.size());
+  for (std::size_t report = 0; report < memory.size(); ++report) {
+    const EventIndex node = use.node_of(report);
+    if (node != kNoEvent && memory.bytes[report] > 0) bytes[node] += memory.bytes[report];
+  }
+  return bytes;
+}
+
 MemoryUse::MemoryUse(const trace::Recording& recording, const EventTree& tree) {
   if (recording.memory.size() == 0) return;
   self_.assign(recording.events.size(), MemoryDelta{});

@@ -45,6 +45,9 @@ class MINDTORCH_EXPORT MemoryUse {
   std::vector<std::uint32_t> outside_;
 };
 
+// The bytes that each event allocated itself, on any device, frees not subtracted. Empty if the recording has no memory reports.
+std::vector<std::int64_t> allocated_by_event(const trace::Recording& recording, const MemoryUse& use);
+
 // Bytes of one report, on the side it counts for.
 MINDTORCH_EXPORT MemoryDelta delta_of(const trace::MemoryColumns& memory, std::size_t report);
 

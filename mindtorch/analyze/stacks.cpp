@@ -19,16 +19,6 @@ constexpr std::array<std::string_view, 4> kMetrics = {"self_cpu_time_total", "se
 // torch_npu's name, and the name that torch's tables use for any device.
 constexpr std::array<std::string_view, 2> kOtherNamesOfTheDevice = {"self_npu_time_total", "self_device_time_total"};
 
-enum class Metric { kCpu, kDevice };
-
-Metric parse_metric(std::string_view metric) {
-  if (std::ranges::find(kOtherNamesOfTheDevice, metric) != kOtherNamesOfTheDevice.end()) return Metric::kDevice;
-  if (std::ranges::find(kMetrics, metric) == kMetrics.end()) {
-    throw InvalidArgument(fmt::format("metric should be one of: ['{}']", fmt::join(kMetrics, "', '")));
-  }
-  return metric == kMetrics[0] ? Metric::kCpu : Metric::kDevice;
-}
-
 CollapsedStack collapse(const std::vector<std::string>& innermost_first, std::int64_t weight_ns) {
   CollapsedStack stack{{}, weight_ns};
   std::transform(innermost_first.rbegin(), innermost_first.rend(), std::back_inserter(stack.frames), plain_frame);
@@ -40,12 +30,14 @@ struct Weight {
   std::int64_t first_start_ns = std::numeric_limits<std::int64_t>::max();
 };
 
-}  // namespace
+// The time of one recorded stack, above 0.
+struct StackTime {
+  StackId stack;
+  std::int64_t ns;
+};
 
-std::span<const std::string_view> supported_stack_metrics() { return kMetrics; }
-
-std::vector<StackTime> stack_times(const Analysis& analysis, std::string_view metric_name) {
-  const Metric metric = parse_metric(metric_name);
+// In the order of first occurrence.
+std::vector<StackTime> stack_times(const Analysis& analysis, bool on_device) {
   const EventStacks& stacks = analysis.stacks();
   if (stacks.empty()) return {};
   const EventTree& tree = analysis.tree();
@@ -56,9 +48,8 @@ std::vector<StackTime> stack_times(const Analysis& analysis, std::string_view me
   for (EventIndex i = 0; i < events.size(); ++i) {
     const auto stack = stacks.of(i);
     if (!stack || !tree.is_node(i)) continue;
-    const std::int64_t ns = metric == Metric::kCpu ? tree.self_ns(i) : launches.self_ns(i);
     Weight& weight = weights[*stack];
-    weight.ns += ns;
+    weight.ns += on_device ? launches.self_ns(i) : tree.self_ns(i);
     weight.first_start_ns = std::min(weight.first_start_ns, events.start_ns[i]);
   }
 
@@ -71,20 +62,32 @@ std::vector<StackTime> stack_times(const Analysis& analysis, std::string_view me
   return times;
 }
 
+}  // namespace
+
+std::span<const std::string_view> supported_stack_metrics() { return kMetrics; }
+
+bool is_device_metric(std::string_view metric) {
+  if (std::ranges::find(kOtherNamesOfTheDevice, metric) != kOtherNamesOfTheDevice.end()) return true;
+  if (std::ranges::find(kMetrics, metric) == kMetrics.end()) {
+    throw InvalidArgument(fmt::format("metric should be one of: ['{}']", fmt::join(kMetrics, "', '")));
+  }
+  return metric != kMetrics[0];
+}
+
 std::vector<CollapsedStack> collapsed_stacks(const Analysis& analysis, std::string_view metric) {
   std::vector<CollapsedStack> collapsed;
-  for (const StackTime& time : stack_times(analysis, metric)) {
+  for (const StackTime& time : stack_times(analysis, is_device_metric(metric))) {
     CollapsedStack entry = collapse(analysis.stacks().frames(time.stack), time.ns);
     if (!entry.frames.empty()) collapsed.push_back(std::move(entry));
   }
   return collapsed;
 }
 
-std::vector<CollapsedStack> collapsed_stacks(const KeyAverages& averages, std::string_view metric_name) {
-  const Metric metric = parse_metric(metric_name);
+std::vector<CollapsedStack> collapsed_stacks(const KeyAverages& averages, std::string_view metric) {
+  const bool on_device = is_device_metric(metric);
   std::vector<CollapsedStack> collapsed;
   for (const Average& row : averages.rows) {
-    const std::int64_t ns = metric == Metric::kCpu ? row.self_cpu_time_total_ns : row.self_device_time_total_ns;
+    const std::int64_t ns = on_device ? row.self_device_time_total_ns : row.self_cpu_time_total_ns;
     if (!row.stack.empty() && ns > 0) collapsed.push_back(collapse(row.stack, ns));
   }
   return collapsed;

@@ -17,24 +17,19 @@ namespace mindtorch::analyze {
 // device. self_npu_time_total and self_device_time_total are accepted too.
 MINDTORCH_EXPORT std::span<const std::string_view> supported_stack_metrics();
 
-// The time of one recorded stack.
-struct StackTime {
-  StackId stack;
-  std::int64_t ns;  // above 0
-};
-
-// The metric of all events with a stack, added up by stack, in the order of first occurrence. Throws InvalidArgument with torch's text
-// "metric should be one of: [...]" for any other metric.
-MINDTORCH_EXPORT std::vector<StackTime> stack_times(const Analysis& analysis, std::string_view metric);
+// True for the names of device time, false for that of host time. Throws InvalidArgument with torch's text "metric should be one of: [...]"
+// for any other metric.
+MINDTORCH_EXPORT bool is_device_metric(std::string_view metric);
 
 struct CollapsedStack {
   std::vector<std::string> frames;  // outermost first, each without the characters that separate frames and weights
   std::int64_t weight_ns = 0;       // above 0
 };
 
-// The same with the frames as text.
+// The metric of all events with a stack, added up by stack (EventStacks::of()), in the order of first occurrence. Throws like
+// is_device_metric().
 MINDTORCH_EXPORT std::vector<CollapsedStack> collapsed_stacks(const Analysis& analysis, std::string_view metric);
-// One stack for each row that has one. Throws like stack_times().
+// One stack for each row that has one. Throws like is_device_metric().
 MINDTORCH_EXPORT std::vector<CollapsedStack> collapsed_stacks(const KeyAverages& averages, std::string_view metric);
 
 // `frame` without the characters that separate frames, weights and lines, each replaced by "_" as torch does; other characters follow

@@ -48,6 +48,21 @@ TEST(MemoryUse, TheEndsOfAnEventBelongToIt) {
   EXPECT_THAT(analysis.memory_use().outside(), ElementsAre(3));
 }
 
+TEST(MemoryUse, WhatAnEventAllocatedItselfLeavesOutFreesAndInnerEvents) {
+  Maker maker;
+  const auto outer = maker.op("outer", 10, 100);
+  const auto inner = maker.op("inner", 20, 30);
+  maker.memory(15, 7);
+  maker.memory(30, 100);
+  maker.memory(35, -40);
+  maker.memory(500, 3);  // outside of events
+  const trace::Recording recording = maker.finish();
+  const Analysis analysis(recording);
+  const std::vector<std::int64_t> allocated = allocated_by_event(recording, analysis.memory_use());
+  EXPECT_EQ(allocated[maker.new_index()[outer]], 7);
+  EXPECT_EQ(allocated[maker.new_index()[inner]], 100);
+}
+
 TEST(MemoryUse, ReportsBeforeTheStartAreNotEventsOfTheirOwn) {
   Maker maker;
   maker.op("a", 100, 10);

@@ -2,8 +2,10 @@
 #include "mindtorch/analyze/report/flame.h"
 
 #include <algorithm>
-#include <map>
 #include <unordered_map>
+
+#include "mindtorch/analyze/frame_labels.h"
+#include "mindtorch/analyze/stack_leaves.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -75,22 +77,14 @@ class Tree {
   std::unordered_map<std::uint64_t, std::size_t> children_;
 };
 
-// Bytes that each event allocated itself.
-std::vector<std::int64_t> allocated_by_event(const Analysis& analysis) {
-  const trace::MemoryColumns& memory = analysis.recording().memory;
-  std::vector<std::int64_t> bytes(memory.size() == 0 ? 0 : analysis.recording().events.size());
-  for (std::size_t report = 0; report < memory.size(); ++report) {
-    const EventIndex node = analysis.memory_use().node_of(report);
-    if (node != kNoEvent && memory.bytes[report] > 0) bytes[node] += memory.bytes[report];
-  }
-  return bytes;
-}
-
 class OpFlame {
  public:
   // Modules are frames around ops; with `python`, calls of Python functions are frames too.
   OpFlame(const Analysis& analysis, bool python)
-      : analysis_(analysis), recording_(analysis.recording()), python_(python), allocated_(allocated_by_event(analysis)) {}
+      : analysis_(analysis),
+        recording_(analysis.recording()),
+        python_(python),
+        allocated_(allocated_by_event(recording_, analysis.memory_use())) {}
 
   std::vector<FlameNode> finish(std::size_t most_nodes) {
     for (const trace::Track& track : recording_.tracks) {
@@ -116,7 +110,8 @@ class OpFlame {
     const std::uint32_t parent = open_.empty() ? 0 : open_.back().node;
     const trace::NameId name = recording_.events.name[i];
     const std::uint32_t key = is_frame ? name : analysis_.names().key(name);
-    const std::uint32_t node = tree_.child(parent, key, [&] { return is_frame ? recording_.name(i) : analysis_.names().text(key); });
+    const std::uint32_t node =
+        tree_.child(parent, key, [&] { return is_frame ? call_label(recording_.name(i)) : std::string(analysis_.names().text(key)); });
     ++tree_[node].calls;
     add_values(i, node, is_frame);
     open_.push_back({node, recording_.events.end_ns(i), is_frame});
@@ -161,29 +156,14 @@ std::vector<FlameNode> stack_flame(const Analysis& analysis, std::size_t most_no
     const bool has_calls = std::ranges::find(recording.events.kind, EventKind::kPythonFunction) != recording.events.kind.end();
     return has_calls ? OpFlame(analysis, true).finish(most_nodes) : std::vector<FlameNode>();
   }
-  const std::vector<std::int64_t> allocated = allocated_by_event(analysis);
-  std::map<std::pair<trace::StackId, EventNames::Key>, FlameNode> leaves;
-  for (EventIndex i = 0; i < recording.events.size(); ++i) {
-    if (!analysis.tree().is_node(i)) continue;
-    const auto stack = analysis.stacks().of(i);
-    if (!stack) continue;
-    FlameNode& leaf = leaves[{*stack, analysis.names().key(recording.events.name[i])}];
-    ++leaf.calls;
-    leaf.self_ns += analysis.tree().self_ns(i);
-    leaf.self_device_ns += analysis.launches().self_ns(i);
-    if (!allocated.empty()) leaf.allocated += allocated[i];
-  }
   Tree tree;
-  std::unordered_map<std::string, std::uint32_t> frame_ids;
-  for (const auto& [key, leaf] : leaves) {
+  std::unordered_map<std::string, std::uint32_t> ids;
+  for (const StackLeaf& leaf : stack_leaves(analysis)) {
     std::uint32_t node = 0;
-    std::vector<std::string> frames = analysis.stacks().frames(key.first);
-    for (std::size_t k = frames.size(); k-- > 0;) {
-      const std::uint32_t id = frame_ids.emplace(frames[k], static_cast<std::uint32_t>(frame_ids.size())).first->second;
-      node = tree.child(node, id, [&] { return frames[k]; });
+    for (const std::string& text : path_of(analysis, leaf)) {
+      const std::uint32_t id = ids.emplace(text, static_cast<std::uint32_t>(ids.size())).first->second;
+      node = tree.child(node, id, [&] { return text; });
     }
-    // Names of ops have ids of their own, far from those of frames.
-    node = tree.child(node, 0x80000000U | key.second, [&, name = key.second] { return analysis.names().text(name); });
     FlameNode& total = tree[node];
     total.calls += leaf.calls;
     total.self_ns += leaf.self_ns;

@@ -24,8 +24,8 @@ struct FlameNode {
 // the `most_nodes` largest are added to the path around them. O(events).
 MINDTORCH_EXPORT std::vector<FlameNode> op_flame(const Analysis& analysis, std::size_t most_nodes = 4000);
 
-// By the Python stacks of ops, outermost frame first, with the op as the last one. Without stacks, by the calls of Python functions around
-// ops, as torch records them. Empty without both.
+// By the Python functions that ops ran in, outermost first, with the op as the last one (stack_leaves()). Without stacks, by the calls of
+// Python functions around ops, as torch records them. Empty without both.
 MINDTORCH_EXPORT std::vector<FlameNode> stack_flame(const Analysis& analysis, std::size_t most_nodes = 4000);
 
 }  // namespace mindtorch::analyze

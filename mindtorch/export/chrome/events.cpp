@@ -7,6 +7,7 @@
 #include <charconv>
 #include <optional>
 
+#include "mindtorch/analyze/frame_labels.h"
 #include "mindtorch/base/text.h"
 #include "mindtorch/trace/chrome_format.h"
 
@@ -27,13 +28,6 @@ trace::DeviceType first_device_type(const trace::Recording& recording) {
     if (track.kind == trace::Track::Kind::kStream) return track.device.type;
   }
   return DeviceType::kCuda;
-}
-
-// Files are shown as torch shows them, without the folder that packages are installed in.
-std::string_view shown_file(std::string_view file) {
-  for (const std::string_view folder : {"/site-packages/", "/dist-packages/"})
-    if (const std::size_t at = file.rfind(folder); at != std::string_view::npos) return file.substr(at + folder.size());
-  return file;
 }
 
 // 7 for "nn.Module: Linear_7".
@@ -105,8 +99,8 @@ void EventsWriter::write_derived_calls(TrackId track, EventIndex event) {
     const analyze::DerivedCall& call = derived_calls_[next_derived_];
     const trace::Frame& frame = recording_.stacks.frames[call.frame];
     scratch_.clear();
-    append_json_escaped(scratch_,
-                        fmt::format("{}({}): {}", shown_file(recording_.names[frame.file]), frame.line, recording_.names[frame.function]));
+    append_json_escaped(scratch_, fmt::format("{}({}): {}", analyze::shown_file(recording_.names[frame.file]), frame.line,
+                                              recording_.names[frame.function]));
     JsonCursor cursor(out_.reserve(kRoom + scratch_.size()));
     cursor.bytes(prefix_text_[static_cast<std::size_t>(EventKind::kPythonFunction)]).bytes(scratch_).bytes(row_text_[track]);
     cursor.micros(call.start_ns + offset_ns_).literal(R"(,"dur":)").micros(call.end_ns - call.start_ns).literal(R"(,"args":{)");

@@ -1,4 +1,4 @@
-// The memory timeline as an HTML page: stacked areas by category in SVG, legend with peaks, the overall peak marked.
+// The memory timeline as an HTML page: stacked areas by category in SVG, legend with peaks, the overall peak and the steps marked.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -14,7 +14,9 @@ using analyze::MemoryTimeline;
 
 constexpr std::size_t kCategories = trace::kMemoryCategories;
 constexpr std::size_t kColumns = 1200;  // what a screen can show; more moments than that are thinned out, the highest of each column stays
-constexpr double kPlotWidth = 1000, kPlotHeight = 420;
+constexpr double kPlotWidth = 1000, kPlotHeight = 420, kLeftMargin = 80, kRightMargin = 40;
+constexpr std::int64_t kMostTicks = 10;  // of the axis of time, the one at 0 not counted
+constexpr double kLeastBetweenLines = 4, kLeastBetweenNumbers = 60;
 
 constexpr std::array<std::string_view, kCategories> kColours = {"#2f7d4f", "#d39b22", "#3b3b46", "#9673c9",
                                                                 "#d6493f", "#2f5fb3", "#5aa7d6", "#9a9a9a"};
@@ -70,12 +72,41 @@ std::string bytes_text(std::int64_t bytes) {
 std::int64_t grid_step(std::int64_t peak) {
   std::int64_t step = 1;
   while (step * 4 < peak) step *= 2;
-  return std::max<std::int64_t>(1, step);
+  return step;
+}
+
+// The smallest of 1, 2, 5, 10, 20, ... that is not below `least`.
+std::int64_t round_step(std::int64_t least) {
+  for (std::int64_t power = 1;; power *= 10)
+    for (const std::int64_t digit : {1, 2, 5})
+      if (digit * power >= least) return digit * power;
+}
+
+struct Unit {
+  std::int64_t size;
+  std::string_view name;
+};
+
+// A number of units, without zeros behind the point.
+std::string tick_text(std::int64_t value, Unit unit) {
+  return fmt::format("{:g} {}", static_cast<double>(value) / static_cast<double>(unit.size), unit.name);
+}
+
+Unit time_unit(std::int64_t span_us) {
+  if (span_us >= 1'000'000) return {1'000'000, "s"};
+  return span_us >= 1000 ? Unit{1000, "ms"} : Unit{1, "us"};
+}
+
+Unit bytes_unit(std::int64_t step) {
+  if (step >= std::int64_t{1} << 30) return {std::int64_t{1} << 30, "GiB"};
+  if (step >= std::int64_t{1} << 20) return {std::int64_t{1} << 20, "MiB"};
+  return step >= std::int64_t{1} << 10 ? Unit{std::int64_t{1} << 10, "KiB"} : Unit{1, "B"};
 }
 
 class Page {
  public:
-  explicit Page(const MemoryTimeline& timeline) : timeline_(timeline), all_(columns_of(timeline)), columns_(thinned(all_)) {
+  Page(const MemoryTimeline& timeline, std::span<const StepMark> marks)
+      : timeline_(timeline), marks_(marks), columns_(thinned(columns_of(timeline))) {
     for (const Column& column : columns_) top_ = std::max(top_, column.total);
     span_us_ = columns_.empty() ? 1 : std::max<std::int64_t>(1, columns_.back().time_us);
   }
@@ -84,10 +115,11 @@ class Page {
     const bool cpu = timeline_.device.type == trace::DeviceType::kCpu;
     const std::string device = cpu ? "CPU" : fmt::format("{} {}", trace::device_type_name(timeline_.device.type), timeline_.device.index);
     std::string page = fmt::format(kHead, device, bytes_text(timeline_.peak), timeline_.entries.size());
-    page += fmt::format("<svg id=\"picture\" viewBox=\"-80 -20 {} {}\" role=\"img\" aria-label=\"Memory by category over time\">\n",
-                        kPlotWidth + 120, kPlotHeight + 60);
+    page += fmt::format("<svg id=\"picture\" viewBox=\"{} -40 {} {}\" role=\"img\" aria-label=\"Memory by category over time\">\n",
+                        -kLeftMargin, kLeftMargin + kPlotWidth + kRightMargin, kPlotHeight + 80);
     append_grid(page);
     for (std::size_t c = 0; c < kCategories; ++c) append_area(page, c);
+    append_marks(page);
     append_peak(page);
     page += fmt::format("<line id=\"cursor\" y1=\"0\" y2=\"{}\"/></svg>\n", kPlotHeight);
     append_legend(page);
@@ -101,17 +133,36 @@ class Page {
   double y(std::int64_t bytes) const { return kPlotHeight * (1 - static_cast<double>(bytes) / static_cast<double>(top_)); }
 
   void append_grid(std::string& page) const {
-    const std::int64_t step = grid_step(top_);
-    for (std::int64_t bytes = 0; bytes <= top_; bytes += step) {
+    const std::int64_t bytes_step = grid_step(top_);
+    for (std::int64_t bytes = 0; bytes <= top_; bytes += bytes_step) {
       fmt::format_to(
           std::back_inserter(page),
           "<line class=\"grid\" x1=\"0\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/><text class=\"y\" x=\"-8\" y=\"{:.1f}\">{}</text>\n",
-          kPlotWidth, y(bytes), y(bytes), y(bytes) + 4, bytes_text(bytes));
+          kPlotWidth, y(bytes), y(bytes), y(bytes) + 4, tick_text(bytes, bytes_unit(bytes_step)));
     }
-    for (int i = 0; i <= 5; ++i) {
-      const std::int64_t time = span_us_ * i / 5;
-      fmt::format_to(std::back_inserter(page), "<text class=\"x\" x=\"{:.1f}\" y=\"{}\">{:.3f} ms</text>\n", x(time), kPlotHeight + 20,
-                     static_cast<double>(time) / 1000);
+    const std::int64_t time_step = round_step((span_us_ + kMostTicks - 1) / kMostTicks);
+    for (std::int64_t time = 0; time <= span_us_; time += time_step) {
+      fmt::format_to(std::back_inserter(page), "<text class=\"x\" x=\"{:.1f}\" y=\"{}\">{}</text>\n", x(time), kPlotHeight + 20,
+                     tick_text(time, time_unit(span_us_)));
+    }
+  }
+
+  // A line where a step begins, if it begins in the picture. Where lines would lie close together, only some have a number, and where they
+  // would cover the picture there are only some lines.
+  void append_marks(std::string& page) const {
+    if (columns_.empty()) return;
+    double last_line = -kPlotWidth, last_number = -kPlotWidth;
+    for (const StepMark& mark : marks_) {
+      const std::int64_t time = mark.unix_us - timeline_.times_us[0];
+      if (time < 0 || time > span_us_ || x(time) - last_line < kLeastBetweenLines) continue;
+      last_line = x(time);
+      fmt::format_to(std::back_inserter(page), "<line class=\"step\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"-16\" y2=\"{1}\"/>", last_line,
+                     kPlotHeight);
+      if (last_line - last_number >= kLeastBetweenNumbers && last_line + kLeastBetweenNumbers <= kPlotWidth + kRightMargin) {
+        last_number = last_line;
+        fmt::format_to(std::back_inserter(page), "<text class=\"step\" x=\"{:.1f}\" y=\"-7\">step {}</text>", last_line + 4, mark.number);
+      }
+      page += '\n';
     }
   }
 
@@ -146,7 +197,7 @@ class Page {
     fmt::format_to(std::back_inserter(page),
                    "<circle class=\"peak\" cx=\"{0:.1f}\" cy=\"{1:.1f}\" r=\"4\"/><text class=\"peak\" x=\"{2:.1f}\" y=\"{3:.1f}\" "
                    "text-anchor=\"{4}\">peak {5}</text>\n",
-                   px, y(timeline_.peak), px > kPlotWidth / 2 ? px - 8 : px + 8, y(timeline_.peak) - 6,
+                   px, y(timeline_.peak), px > kPlotWidth / 2 ? px - 8 : px + 8, y(timeline_.peak) + 4,
                    px > kPlotWidth / 2 ? "end" : "start", bytes_text(timeline_.peak));
   }
 
@@ -184,7 +235,7 @@ p {{ color: var(--dim); margin: 0 0 16px; }}
 svg {{ width: 100%; height: auto; display: block; }}
 svg text {{ font: 11px system-ui, sans-serif; fill: var(--dim); }}
 text.y {{ text-anchor: end; }} text.x {{ text-anchor: middle; }}
-line.grid {{ stroke: var(--line); }}
+line.grid {{ stroke: var(--line); }} line.step {{ stroke: var(--ink); stroke-opacity: .5; stroke-dasharray: 2 3; }}
 text.peak {{ font-weight: 600; font-size: 12px; fill: var(--ink); }} circle.peak {{ fill: var(--ink); stroke: var(--paper); stroke-width: 1.5; }}
 #cursor {{ stroke: var(--ink); stroke-dasharray: 3 3; visibility: hidden; }}
 table {{ border-collapse: collapse; margin-top: 12px; }}
@@ -221,7 +272,7 @@ i {{ display: inline-block; width: 12px; height: 12px; border-radius: 2px; }}
 )";
 
   const MemoryTimeline& timeline_;
-  std::vector<Column> all_;
+  std::span<const StepMark> marks_;
   std::vector<Column> columns_;
   std::int64_t top_ = 1;
   std::int64_t span_us_ = 1;
@@ -229,6 +280,6 @@ i {{ display: inline-block; width: 12px; height: 12px; border-radius: 2px; }}
 
 }  // namespace
 
-std::string memory_timeline_page(const MemoryTimeline& timeline) { return Page(timeline).text(); }
+std::string memory_timeline_page(const MemoryTimeline& timeline, std::span<const StepMark> marks) { return Page(timeline, marks).text(); }
 
 }  // namespace mindtorch::exporter

@@ -2,7 +2,9 @@
 #include "mindtorch/export/html/memory_timeline_writer.h"
 
 #include <array>
+#include <vector>
 
+#include "mindtorch/analyze/steps.h"
 #include "mindtorch/export/json_text.h"
 #include "mindtorch/export/output.h"
 
@@ -44,13 +46,20 @@ void write_changes(const MemoryTimeline& timeline, Output& out) {
   out.append("]");
 }
 
+std::vector<StepMark> step_marks(const analyze::Analysis& analysis) {
+  const std::int64_t base_ns = analysis.recording().clock.base_unix_ns;
+  std::vector<StepMark> marks;
+  for (const analyze::Step& step : analyze::steps(analysis)) marks.push_back({step.number, (base_ns + step.start_ns) / 1000});
+  return marks;
+}
+
 }  // namespace
 
 void write_memory_timeline(const analyze::Analysis& analysis, trace::Device device, const std::string& path) {
   const MemoryTimeline timeline = analyze::memory_timeline(analysis, device);
   Output out(path);
   if (path.ends_with(".html")) {
-    out.append(memory_timeline_page(timeline));
+    out.append(memory_timeline_page(timeline, step_marks(analysis)));
   } else if (path.ends_with("raw.json.gz")) {
     write_changes(timeline, out);
   } else {

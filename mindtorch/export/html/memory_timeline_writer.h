@@ -1,6 +1,8 @@
 // The memory timeline as files: torch's three, and a page that draws itself.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 
 #include "mindtorch/analyze/analysis.h"
@@ -14,8 +16,15 @@ namespace mindtorch::exporter {
 // [times in us, bytes of each category at each time]. Throws IoError.
 MINDTORCH_EXPORT void write_memory_timeline(const analyze::Analysis& analysis, trace::Device device, const std::string& path);
 
-// The page: one file, no network, the picture is there without a script; the script tells the values under the pointer.
-MINDTORCH_EXPORT std::string memory_timeline_page(const analyze::MemoryTimeline& timeline);
+// Where a step of the program begins.
+struct StepMark {
+  std::int64_t number = 0;
+  std::int64_t unix_us = 0;
+};
+
+// The page: one file, no network, the picture is there without a script; the script tells the values under the pointer. Marks are in order
+// of time.
+MINDTORCH_EXPORT std::string memory_timeline_page(const analyze::MemoryTimeline& timeline, std::span<const StepMark> marks = {});
 
 // Returns the device that torch's export_memory_timeline() shows by default: the first accelerator that reported memory, else the CPU.
 MINDTORCH_EXPORT trace::Device default_memory_device(const trace::Recording& recording);

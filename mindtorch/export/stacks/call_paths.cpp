@@ -1,9 +1,11 @@
-// Gathers time by call path, from recorded stacks or from the nesting of events.
+// Gathers time by call path, from the stacks that ops ran in or from the nesting of events.
 #include "mindtorch/export/stacks/call_paths.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "mindtorch/analyze/frame_labels.h"
+#include "mindtorch/analyze/stack_leaves.h"
 #include "mindtorch/analyze/stacks.h"
 #include "mindtorch/export/layout.h"
 #include "mindtorch/export/row_walk.h"
@@ -13,13 +15,14 @@ namespace {
 
 using trace::EventIndex;
 
-CallPaths paths_of_stacks(const analyze::Analysis& analysis, const std::vector<analyze::StackTime>& times) {
+CallPaths paths_of_stacks(const analyze::Analysis& analysis, bool on_device) {
   CallPaths paths;
-  for (const analyze::StackTime& time : times) {
+  for (const analyze::StackLeaf& leaf : analyze::stack_leaves(analysis)) {
+    const std::int64_t ns = on_device ? leaf.self_device_ns : leaf.self_ns;
+    if (ns <= 0) continue;
     CallPaths::Id path = CallPaths::kRoot;
-    const std::vector<std::string> frames = analysis.stacks().frames(time.stack);
-    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) path = paths.child(path, paths.frame(*frame));
-    if (path != CallPaths::kRoot) paths.add(path, time.ns);
+    for (const std::string& text : analyze::path_of(analysis, leaf)) path = paths.child(path, paths.frame(text));
+    paths.add(path, ns);
   }
   return paths;
 }
@@ -41,7 +44,7 @@ CallPaths paths_of_nesting(const analyze::Analysis& analysis, bool on_device) {
     const analyze::EventNames::Key key = names.key(recording.events.name[i]);
     CallPaths::Id path = open.back().path;
     if (key != analyze::EventNames::kHidden) {  // a call that lists leave out is left out here too
-      if (frame_of_key[key] == kUnknown) frame_of_key[key] = paths.frame(names.text(key));
+      if (frame_of_key[key] == kUnknown) frame_of_key[key] = paths.frame(analyze::call_label(names.text(key)));
       path = paths.child(path, frame_of_key[key]);
     }
     open.push_back({path, 0});
@@ -116,9 +119,9 @@ void CallPaths::bound() {
 }
 
 CallPaths call_paths(const analyze::Analysis& analysis, std::string_view metric) {
-  const std::vector<analyze::StackTime> times = analyze::stack_times(analysis, metric);
-  CallPaths paths =
-      times.empty() ? paths_of_nesting(analysis, metric != analyze::supported_stack_metrics()[0]) : paths_of_stacks(analysis, times);
+  const bool on_device = analyze::is_device_metric(metric);
+  CallPaths paths = paths_of_stacks(analysis, on_device);
+  if (paths.paths().size() == 1) paths = paths_of_nesting(analysis, on_device);
   paths.bound();
   return paths;
 }

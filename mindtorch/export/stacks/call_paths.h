@@ -57,8 +57,9 @@ class CallPaths {
   std::size_t cut_paths_ = 0;
 };
 
-// The recorded call stacks if there are any, else the nesting of events on each thread, which is a call stack too; bounded. Weights are the
-// metric. Throws InvalidArgument unless analyze::supported_stack_metrics() lists it.
+// The Python functions that ops ran in, with the op as the last frame (analyze/stack_leaves.h). Without recorded stacks, the nesting of
+// events on each thread, which is a call stack too. Bounded. Weights are the metric. Throws InvalidArgument unless
+// analyze::supported_stack_metrics() lists it.
 CallPaths call_paths(const analyze::Analysis& analysis, std::string_view metric);
 
 }  // namespace mindtorch::exporter

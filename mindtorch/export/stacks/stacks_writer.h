@@ -12,7 +12,7 @@ namespace mindtorch::exporter {
 
 inline constexpr std::string_view kDefaultMetric = "self_cpu_time_total";
 
-// "outermost;...;innermost 12" lines. Recorded call stacks, else the nesting of events. Throws IoError, or InvalidArgument for a metric
+// "outermost;...;innermost 12" lines of call_paths(). Throws IoError, or InvalidArgument for a metric
 // that analyze::supported_stack_metrics() does not list.
 MINDTORCH_EXPORT void write_collapsed_stacks(const analyze::Analysis& analysis, const std::string& path,
                                              std::string_view metric = kDefaultMetric);

@@ -9,15 +9,18 @@ from mindtorch_v2._C import format_memory
 _ROWS = 100  # as many as table() shows
 _NOTHING = {"--", "0 B", "0.000us", "0.00%"}
 
-# The page may be light or dark: colours are transparent, and the header blurs the rows that pass under it.
+# The page may be light or dark: colours are transparent, and the header blurs the rows that pass under it. Headers are broken into lines
+# and texts are cut, so that a table of the CPU fits a notebook of 900 px, with memory, FLOPs, shapes and source locations too.
 _STYLE = """<style>
 .mindtorch-profile { font: 12px/1.4 system-ui, sans-serif; font-variant-numeric: tabular-nums; }
 .mindtorch-profile div { max-height: 36em; overflow: auto; }
 .mindtorch-profile table { border-collapse: separate; border-spacing: 0; margin: 0; }
-.mindtorch-profile th, .mindtorch-profile td { padding: 2px 10px; text-align: right; border: 0; white-space: nowrap; }
+.mindtorch-profile th, .mindtorch-profile td { padding: 2px 5px; text-align: right; border: 0; white-space: nowrap; }
 .mindtorch-profile th { position: sticky; top: 0; z-index: 1; border-bottom: 1px solid #8888; font-weight: 600;
-  backdrop-filter: blur(12px); }
-.mindtorch-profile .text { text-align: left; max-width: 42em; overflow: hidden; text-overflow: ellipsis; }
+  vertical-align: bottom; white-space: normal; backdrop-filter: blur(12px); }
+.mindtorch-profile .text { text-align: left; max-width: 26em; overflow: hidden; text-overflow: ellipsis; }
+.mindtorch-profile .wide .text { max-width: 14em; }
+.mindtorch-profile .wide .text ~ .text { max-width: 8em; }
 .mindtorch-profile td.text { font-family: ui-monospace, monospace; }
 .mindtorch-profile .none { opacity: .35; }
 .mindtorch-profile tbody tr:hover { background: #8882; }
@@ -29,6 +32,15 @@ _STYLE = """<style>
 
 def _share(part, whole):
     return f"{100 * part / whole:.2f}%" if 0 <= part <= whole and whole else "--"
+
+
+def _flops_text(flops):
+    """A number with a unit, as short as times and bytes are."""
+    value, units = float(flops), ["", " K", " M", " G", " T", " P"]
+    while value >= 1000 and len(units) > 1:
+        value /= 1000
+        units.pop(0)
+    return f"{value:.4g}{units[0]}" if flops else "--"
 
 
 def _place(frame):
@@ -77,7 +89,7 @@ def _columns(rows, totals, device, with_memory, with_flops):
         yield from _memory(name, "device")
     yield _Column("# of Calls", lambda row: f"{row.count:,}")
     if with_flops:
-        yield _Column("FLOPs", lambda row: f"{row.flops:,}" if row.flops else "--")
+        yield _Column("FLOPs", lambda row: _flops_text(row.flops), whole=lambda row: f"{row.flops:,}")
     if any(row.input_shapes for row in rows):
         yield _Column("Input Shapes", lambda row: str(row.input_shapes or ""), "text", whole=lambda row: str(row.input_shapes or ""))
     if any(row.stack for row in rows):
@@ -106,10 +118,11 @@ def table(rows, totals, caption, device, with_memory, with_flops):
     shown = list(rows[:_ROWS])
     columns = list(_columns(shown, totals, device or "device", with_memory, with_flops))
     head = "".join(f'<th class="{"text" if column.kind == "text" else ""}">{escape(column.header)}</th>' for column in columns)
+    is_wide = sum(column.kind == "text" for column in columns) > 1
     lines = "\n".join(f"<tr>{''.join(column.td(row) for column in columns)}</tr>" for row in shown)
     more = f"{len(rows) - len(shown):,} more rows are not shown. " if len(rows) > len(shown) else ""
     below = more + (caption or "No events were recorded.")
     return (
-        f'{_STYLE}\n<div class="mindtorch-profile">\n<div><table>\n<thead><tr>{head}</tr></thead>\n'
+        f'{_STYLE}\n<div class="mindtorch-profile">\n<div><table class="{"wide" if is_wide else ""}">\n<thead><tr>{head}</tr></thead>\n'
         f"<tbody>\n{lines}\n</tbody>\n</table></div>\n<p>{escape(below)}</p>\n</div>"
     )

@@ -88,7 +88,7 @@ TEST(Flame, StacksBeginWithTheOutermostFrameAndEndWithTheOp) {
   maker.stack(op, {{"train.py", 12, "step"}, {"train.py", 30, "<module>"}});
   const trace::Recording recording = maker.finish();
   const Analysis analysis(recording);
-  EXPECT_EQ(at(stack_flame(analysis), "train.py:30:<module>;train.py:12:step;aten::mm").self_ns, 10);
+  EXPECT_EQ(at(stack_flame(analysis), "<module> (train.py:30);step (train.py:12);aten::mm").self_ns, 10);
 }
 
 TEST(Flame, WithoutStacksThereIsNone) {
@@ -108,7 +108,7 @@ TEST(Flame, WithoutStacksCallsOfPythonFunctionsAreTheFrames) {
   const Analysis analysis(recording);
   const std::vector<FlameNode> nodes = stack_flame(analysis);
   ASSERT_EQ(nodes.size(), 4U);
-  EXPECT_EQ(nodes[1].name, "train.py(3): main");
+  EXPECT_EQ(nodes[1].name, "main (train.py:3)");
   EXPECT_EQ(nodes[1].self_ns, 40);
   EXPECT_EQ(nodes[2].self_ns, 30);
   EXPECT_EQ(nodes[3].name, "aten::mm");

@@ -42,6 +42,42 @@ TEST(MemoryTimelineWriter, ThePageNeedsNothingElseAndNamesItsPeak) {
   EXPECT_THAT(page, Not(HasSubstr(">Gradient<")));
 }
 
+// A block of 100 KiB that lives from 0 to `end_ns`.
+analyze::MemoryTimeline block_until(std::int64_t end_ns) {
+  trace::RecordingBuilder builder;
+  const auto track = builder.add_thread(1);
+  builder.add_memory(1000, track, {}, 0x1000, 100 << 10, 100 << 10, 0);
+  builder.add_memory(1000 + end_ns, track, {}, 0x1000, -(100 << 10), 0, 0);
+  const trace::Recording recording = builder.finish();
+  return analyze::memory_timeline(analyze::Analysis(recording), {});
+}
+
+TEST(MemoryTimelineWriter, TicksAreRoundNumbers) {
+  const std::string page = memory_timeline_page(block_until(335'416'000));
+  for (const char* tick : {">0 ms<", ">50 ms<", ">300 ms<", ">0 KiB<", ">32 KiB<", ">96 KiB<"}) EXPECT_THAT(page, HasSubstr(tick));
+  EXPECT_THAT(page, Not(HasSubstr(">350 ms<")));
+  EXPECT_THAT(memory_timeline_page(block_until(4'200'000'000)), HasSubstr(">0.5 s<"));
+  EXPECT_THAT(memory_timeline_page(block_until(7'000)), HasSubstr(">7 us<"));
+}
+
+TEST(MemoryTimelineWriter, StepsInThePictureAreMarked) {
+  const analyze::MemoryTimeline timeline = block_until(1'000'000'000);
+  const std::int64_t first = timeline.times_us[0];
+  const StepMark marks[] = {{6, first - 1}, {7, first + 1000}, {8, first + 500'000}, {9, first + 500'001}, {10, first + 2'000'000}};
+  const std::string page = memory_timeline_page(timeline, marks);
+  EXPECT_THAT(page, HasSubstr(">step 7<"));
+  EXPECT_THAT(page, HasSubstr("x1=\"500.0\" x2=\"500.0\""));
+  EXPECT_THAT(page, HasSubstr(">step 8<"));
+  for (const char* left_out : {">step 6<", ">step 9<", ">step 10<"}) EXPECT_THAT(page, Not(HasSubstr(left_out)));
+}
+
+TEST(MemoryTimelineWriter, StepsOfTheRecordingAreInTheFile) {
+  const tests::TemporaryFolder folder;
+  const trace::Recording recording = tests::full_recording();
+  write_memory_timeline(analyze::Analysis(recording), {}, folder / "m.html");
+  EXPECT_THAT(read_file(folder / "m.html"), HasSubstr("class=\"step\""));
+}
+
 TEST(MemoryTimelineWriter, AMillionChangesMakeASmallPageThatKeepsThePeak) {
   trace::RecordingBuilder builder;
   const auto track = builder.add_thread(1);

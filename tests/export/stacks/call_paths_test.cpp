@@ -36,7 +36,18 @@ std::int64_t total(const CallPaths& paths) {
 TEST(CallPaths, RecordedStacksComeFirst) {
   const trace::Recording recording = tests::full_recording();
   const std::vector<std::string> lines = texts(call_paths(analyze::Analysis(recording), "self_cpu_time_total"));
-  EXPECT_THAT(lines, testing::Contains(testing::StartsWith("train.py:7:<module>;train.py:14:forward ")));
+  EXPECT_THAT(lines, testing::Contains(testing::StartsWith("<module> (train.py:7);forward (train.py:14);aten::")));
+}
+
+TEST(CallPaths, RecordedCallsHaveTheirFunctionFirst) {
+  trace::RecordingBuilder builder;
+  const auto track = builder.add_thread(1);
+  builder.add_event(
+      {.name = "train.py(3): main", .kind = trace::EventKind::kPythonFunction, .track = track, .start_ns = 0, .duration_ns = 100});
+  builder.add_event({.name = "aten::mm", .track = track, .start_ns = 10, .duration_ns = 50});
+  const trace::Recording recording = builder.finish();
+  EXPECT_THAT(texts(call_paths(analyze::Analysis(recording), "self_cpu_time_total")),
+              ElementsAre("main (train.py:3) 50", "main (train.py:3);aten::mm 50"));
 }
 
 TEST(CallPaths, WithoutStacksTheNestingOfEventsIsTheStackAndAllTimeIsThere) {

@@ -112,21 +112,39 @@ function stepsChart(steps, kind) {
 
 const MEMORY_COLORS = ["p0", "p5", "p3", "p7", "p2", "p1", "p4", "d3"];
 
+// A line where a step begins, as far as lines have room.
+function markSteps(context, x, last, top, bottom) {
+  if (!DATA.hasSteps) return;
+  let before = -Infinity, numbered = -Infinity;
+  context.fillStyle = color("ink");
+  DATA.steps.starts.forEach((start, k) => {
+    const time = start - DATA.about.start, at = Math.round(x(time));
+    if (time < 0 || time > last || at - before < 4) return;
+    before = at;
+    context.fillRect(at, top - 12, 0.5, bottom - top + 12);
+    if (at - numbered < 64) return;
+    numbered = at;
+    context.textAlign = "left";
+    context.fillText("step " + DATA.steps.numbers[k], at + 3, top - 6);
+  });
+}
+
 function memoryChart(view) {
-  const left = 66, bottom = 22, top = 12, last = view.times[view.times.length - 1] || 1;
+  const left = 66, bottom = 22, top = 26, last = view.times[view.times.length - 1] || 1;
   const made = canvas(280, "Memory over time by category", (context, width, height) => {
     const room = width - left - 8, drawn = view.peak - view.before, unit = (height - bottom - top) / Math.max(1, drawn * 1.06);
     const x = (time) => left + (time / last) * room, y = (bytes) => height - bottom - bytes * unit;
     context.fillStyle = color("faint");
     context.textBaseline = "middle";
-    for (let k = 0; k <= 3; ++k) {
-      const value = (drawn * k) / 3;
-      context.textAlign = "right";
-      context.fillText(bytesText(Math.round(value + view.before)), left - 8, y(value));
-      context.fillRect(left, Math.round(y(value)), room, 0.5);
-      context.textAlign = k === 0 ? "left" : k === 3 ? "right" : "center";
-      context.fillText(timeText((last * k) / 3), x((last * k) / 3), height - 9);
+    context.textAlign = "right";
+    const everyBytes = 2 ** Math.ceil(Math.log2(Math.max(1, drawn / 4)));
+    for (let bytes = Math.ceil(view.before / everyBytes) * everyBytes; bytes <= view.peak; bytes += everyBytes) {
+      context.fillText(withoutZeros(bytesText(bytes)), left - 8, y(bytes - view.before));
+      context.fillRect(left, Math.round(y(bytes - view.before)), room, 0.5);
     }
+    context.textAlign = "center";
+    const everyTime = roundStep(last / Math.max(1, Math.floor(room / 110)));
+    for (let time = 0; time <= last; time += everyTime) context.fillText(withoutZeros(timeText(time)), x(time), height - 9);
     const base = new Float64Array(view.times.length);
     for (let category = 0; category < 8; ++category) {
       context.beginPath();
@@ -143,6 +161,7 @@ function memoryChart(view) {
       context.fill();
       view.times.forEach((_, k) => (base[k] += view.bytes[k][category]));
     }
+    markSteps(context, x, last, top, height - bottom);
     context.strokeStyle = color("ink");
     context.setLineDash([3, 4]);
     context.beginPath();
@@ -152,7 +171,7 @@ function memoryChart(view) {
     context.setLineDash([]);
     context.fillStyle = color("ink");
     context.textAlign = x(view.peakAt) > width * 0.7 ? "right" : "left";
-    context.fillText(" peak " + bytesText(view.peak) + " ", x(view.peakAt), top);
+    context.fillText(" peak " + bytesText(view.peak) + " ", x(view.peakAt), top + 6);
   });
   made.addEventListener("mousemove", (event) => {
     const box = made.getBoundingClientRect(), time = ((event.clientX - box.left - left) / (box.width - left - 8)) * last;

@@ -26,6 +26,17 @@ function bytesText(bytes) {
   return sign + value + " B";
 }
 
+// The smallest of 1, 2, 5, 10, 20, ... that is not below `least`.
+function roundStep(least) {
+  for (let power = 1; ; power *= 10) {
+    const found = [1, 2, 5].find((digit) => digit * power >= least);
+    if (found) return found * power;
+  }
+}
+
+// "1.50 ms" and "2.00 ms" as "1.5 ms" and "2 ms".
+const withoutZeros = (text) => text.replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " ");
+
 const countText = (value) => value.toLocaleString("en");
 const shareText = (part, whole) => (whole > 0 ? digits((100 * part) / whole) : "0") + " %";
 

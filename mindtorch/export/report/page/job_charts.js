@@ -15,14 +15,6 @@ function heatColors() {
   return colors;
 }
 
-// The smallest of 1, 2, 5, 10, 20, ... that is not below `least`.
-function roundStep(least) {
-  for (let power = 1; ; power *= 10) {
-    const found = [1, 2, 5].find((digit) => digit * power >= least);
-    if (found) return found * power;
-  }
-}
-
 function stepMapChart() {
   const { ranks, steps, micros } = DATA.map, left = 58, top = 6, bottom = 22;  // labels of the first row reach above it
   const usual = median(micros.filter((value) => value >= 0)) || 1;
