@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "mindtorch/analyze/data_flow.h"
 #include "mindtorch/analyze/events.h"
 
 namespace mindtorch::analyze {
@@ -65,6 +66,9 @@ const OpFlops& Analysis::flops() const {
 }
 const Events& Analysis::events() const {
   return events_.get([&] { return std::make_unique<const Events>(*this); });
+}
+const DataFlow& Analysis::data_flow() const {
+  return data_flow_.get([&] { return std::make_unique<const DataFlow>(*this); });
 }
 
 std::string_view Analysis::overload_name(EventIndex event) const {

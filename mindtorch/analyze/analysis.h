@@ -19,6 +19,7 @@
 
 namespace mindtorch::analyze {
 
+class DataFlow;
 class Events;
 
 // Any number of threads may use it at once. Not movable, because its parts refer to it and to the recording.
@@ -38,7 +39,8 @@ class MINDTORCH_EXPORT Analysis {
   const MemoryTotals& memory_totals() const;
   const EventStacks& stacks() const;
   const OpFlops& flops() const;
-  const Events& events() const;  // events.h
+  const Events& events() const;       // events.h
+  const DataFlow& data_flow() const;  // data_flow.h
 
   // torch's use_device: "cuda", "npu", or empty if no device was asked for or seen.
   const std::string& use_device() const { return use_device_; }
@@ -77,6 +79,7 @@ class MINDTORCH_EXPORT Analysis {
   mutable Part<EventStacks> stacks_;
   mutable Part<OpFlops> flops_;
   mutable Part<Events> events_;
+  mutable Part<DataFlow> data_flow_;
 };
 
 }  // namespace mindtorch::analyze

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 
 #include "mindtorch/analyze/mutable_arguments.h"
 #include "mindtorch/analyze/tensor_ids.h"
@@ -25,6 +26,8 @@ class FlowReader {
     std::vector<std::vector<std::size_t>> reports(recording_.tracks.size());
     for (std::size_t r = 0; r < recording_.memory.size(); ++r) reports[recording_.memory.track[r]].push_back(r);
     for (std::size_t t = 0; t < recording_.tracks.size(); ++t) read_track(recording_.tracks[t], reports[t]);
+    for (const UnreportedRelease& release : ids_.unreported_releases())
+      flow_.allocations_[static_cast<std::size_t>(release.allocation)].freed_ns = release.before_ns;
     std::ranges::stable_sort(flow_.calls_, {}, &FlowCall::start_ns);
     for (FlowCall& call : flow_.calls_) make_edges(call);
     for (FlowAllocation& allocation : flow_.allocations_) {
@@ -119,9 +122,7 @@ class FlowReader {
     if (bytes == 0) return;
     const TensorNumbers numbers = ids_.of_report(report);
     FlowAllocation& allocation = allocation_of(numbers, recording_.memory.device[report]);
-    std::optional<std::int64_t>& when = bytes > 0 ? allocation.made_ns : allocation.freed_ns;
-    if (when) return;  // its release was lost: the address cannot be handed out twice
-    when = time;
+    (bytes > 0 ? allocation.made_ns : allocation.freed_ns) = time;
     allocation.bytes = std::abs(bytes);
     if (time >= call_end_ns_) open_call(time, false);
     touch(numbers, bytes > 0 ? Touch::kMade : Touch::kFreed);

@@ -39,10 +39,10 @@ struct FlowCall {
 struct FlowAllocation {
   std::int64_t tensor = -1;  // TensorNumbers::tensor
   trace::Device device;
-  std::int64_t bytes = 0;               // as reported, or as much of it as was seen
-  std::optional<std::int64_t> made_ns;  // unset if it was there before the recording
-  std::optional<std::int64_t> freed_ns;
-  bool is_used = false;  // by a call, a module or an optimizer
+  std::int64_t bytes = 0;                // as reported, or as much of it as was seen
+  std::optional<std::int64_t> made_ns;   // unset if it was there before the recording
+  std::optional<std::int64_t> freed_ns;  // if no release was reported: when the address was allocated again
+  bool is_used = false;                  // by a call, a module or an optimizer
   std::uint32_t last_version = 0;
   std::size_t first_slot = 0;
 };

@@ -10,8 +10,6 @@
 namespace mindtorch::analyze {
 namespace {
 
-constexpr StackId kNoStack = 0xFFFFFFFF;
-
 // For each event the innermost autograd node it runs in (itself included), kNoEvent in the forward pass.
 std::vector<EventIndex> backward_nodes(const trace::Recording& recording, const EventTree& tree) {
   std::vector<EventIndex> node(recording.events.size(), kNoEvent);
@@ -35,14 +33,21 @@ std::string frame_text(const trace::Recording& recording, const trace::Frame& fr
   return fmt::format("{}:{}:{}", recording.names[frame.file], frame.line, recording.names[frame.function]);
 }
 
+trace::Column<StackId> recorded_stacks(const trace::Recording& recording) {
+  const trace::SideTable<StackId>& rows = recording.stacks.of_event;
+  trace::Column<StackId> stacks;
+  if (rows.empty()) return stacks;
+  stacks.assign(recording.events.size(), kNoStack);
+  for (std::size_t row = 0; row < rows.events.size(); ++row) stacks[rows.events[row]] = rows.row(row).front();
+  return stacks;
+}
+
 EventStacks::EventStacks(const trace::Recording& recording, const EventTree& tree) : recording_(&recording) {
   const trace::Stacks& stacks = recording.stacks;
   if (stacks.of_event.empty()) return;
   origin_of_frame_.reserve(stacks.frames.size());
   for (const trace::Frame& frame : stacks.frames) origin_of_frame_.push_back(origin_of(recording.names[frame.file]));
-  stack_of_event_.assign(recording.events.size(), kNoStack);
-  for (std::size_t row = 0; row < stacks.of_event.events.size(); ++row)
-    stack_of_event_[stacks.of_event.events[row]] = stacks.of_event.values[row];
+  stack_of_event_ = recorded_stacks(recording);
   take_forward_stacks(tree);
 }
 

@@ -18,6 +18,8 @@ namespace mindtorch::analyze {
 
 using trace::StackId;
 
+inline constexpr StackId kNoStack = 0xFFFFFFFF;
+
 class MINDTORCH_EXPORT EventStacks {
  public:
   // O(events) and 4 bytes per event if the recording has stacks, else nothing.
@@ -45,6 +47,9 @@ class MINDTORCH_EXPORT EventStacks {
   std::vector<Origin> origin_of_frame_;
   trace::Column<StackId> stack_of_event_;
 };
+
+// By event: the stack that was recorded with it, or kNoStack. Of no size if the recording has no stacks.
+trace::Column<StackId> recorded_stacks(const trace::Recording& recording);
 
 // "file:line:function".
 MINDTORCH_EXPORT std::string frame_text(const trace::Recording& recording, const trace::Frame& frame);

@@ -18,6 +18,10 @@ std::string_view shown_file(std::string_view file) {
   return file;
 }
 
+std::string call_name(std::string_view file, std::uint32_t line, std::string_view function) {
+  return fmt::format("{}({}): {}", file, line, function);
+}
+
 std::string frame_label(const trace::Recording& recording, const trace::Frame& frame) {
   return fmt::format("{} ({}:{})", recording.names[frame.function], shown_file(recording.names[frame.file]), frame.line);
 }

@@ -106,9 +106,8 @@ class TimelineBuilder {
   }
 
   MemoryTimeline build() {
-    const DataFlow flow(analysis_);
-    if (flow.has_tensors() && recording_.memory_tags.empty())
-      add_tensors(flow);
+    if (recording_.memory_tags.empty() && analysis_.data_flow().has_tensors())
+      add_tensors(analysis_.data_flow());
     else
       add_blocks();
     add_rest_of_baseline();

@@ -6,8 +6,8 @@
 // memory_categories.h describes.
 //
 // The memory that existed before the recording consists of blocks reported at or before its start, blocks that are freed without having
-// been allocated, tensors that are used without that they were allocated, and the rest of the device's baseline as one block of unknown
-// category.
+// been allocated, tensors that are used although their allocation was not reported, and the rest of the device's baseline as one block of
+// unknown category.
 #pragma once
 
 #include <array>

@@ -51,12 +51,16 @@ constexpr auto kWithResult = std::to_array<WithResult>(
      {5, " addcdiv addcmul gather mean prod scatter sum "},
      {6, " addmm addmv baddbmm linalg_vector_norm norm "}});
 
+bool has_word(std::string_view words, std::string_view word) {
+  for (std::size_t at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1))
+    if (words[at - 1] == ' ' && words[at + word.size()] == ' ') return true;
+  return false;
+}
+
 bool takes_result(const OpCall& call, std::string_view op) {
   if (!call.overload.empty()) return call.overload == "out" || call.overload.ends_with("_out");
-  return std::ranges::any_of(kWithResult, [&](const WithResult& known) {
-    const std::size_t at = known.arguments == call.arguments ? known.names.find(op) : std::string_view::npos;
-    return at != std::string_view::npos && known.names[at - 1] == ' ' && known.names[at + op.size()] == ' ';
-  });
+  return std::ranges::any_of(kWithResult,
+                             [&](const WithResult& known) { return known.arguments == call.arguments && has_word(known.names, op); });
 }
 
 // "add_" and "__iand__".

@@ -11,16 +11,6 @@
 namespace mindtorch::analyze {
 namespace {
 
-constexpr StackId kNoStack = 0xFFFFFFFF;
-
-// By event: the stack that was recorded with it.
-std::vector<StackId> recorded_stacks(const trace::Recording& recording) {
-  std::vector<StackId> stacks(recording.events.size(), kNoStack);
-  const trace::SideTable<StackId>& rows = recording.stacks.of_event;
-  for (std::size_t row = 0; row < rows.events.size(); ++row) stacks[rows.events[row]] = rows.row(row).front();
-  return stacks;
-}
-
 std::string thread_label(const trace::Track& track) { return track.name.empty() ? fmt::format("thread {}", track.id) : track.name; }
 
 }  // namespace
@@ -30,13 +20,15 @@ std::vector<StackLeaf> stack_leaves(const Analysis& analysis) {
   if (recording.stacks.of_event.empty()) return {};
   const EventTree& tree = analysis.tree();
   const std::vector<std::int64_t> allocated = allocated_by_event(recording, analysis.memory_use());
-  std::vector<StackId> place = recorded_stacks(recording);
+  trace::Column<StackId> place = recorded_stacks(recording);
   std::map<std::tuple<StackId, trace::TrackId, EventNames::Key>, StackLeaf> leaves;
   for (trace::TrackId t = 0; t < recording.tracks.size(); ++t) {
     const trace::Track& track = recording.tracks[t];
     for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
+      const bool is_step = recording.events.kind[i] == trace::EventKind::kStep;
+      if (is_step) place[i] = kNoStack;
       if (place[i] == kNoStack && tree.parent(i) != kNoEvent) place[i] = place[tree.parent(i)];
-      if (!tree.is_node(i) || recording.events.kind[i] == trace::EventKind::kStep) continue;
+      if (is_step || !tree.is_node(i)) continue;
       const bool has_stack = place[i] != kNoStack;
       const EventNames::Key op = analysis.names().key(recording.events.name[i]);
       StackLeaf& leaf = leaves[{place[i], has_stack ? 0 : t, op}];
@@ -55,17 +47,21 @@ std::vector<StackLeaf> stack_leaves(const Analysis& analysis) {
   return list;
 }
 
-std::vector<std::string> path_of(const Analysis& analysis, const StackLeaf& leaf) {
+LeafPaths::LeafPaths(const Analysis& analysis) : analysis_(analysis) {
   const trace::Recording& recording = analysis.recording();
-  std::vector<std::string> path;
+  for (const trace::Frame& frame : recording.stacks.frames) frames_.push_back(frame_label(recording, frame));
+  for (const trace::Track& track : recording.tracks) threads_.push_back(thread_label(track));
+}
+
+std::vector<std::string_view> LeafPaths::of(const StackLeaf& leaf) const {
+  std::vector<std::string_view> path;
   if (leaf.stack) {
-    const std::vector<std::uint32_t> frames = analysis.stacks().frame_ids(*leaf.stack);
-    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame)
-      path.push_back(frame_label(recording, recording.stacks.frames[*frame]));
+    const std::vector<std::uint32_t> frames = analysis_.stacks().frame_ids(*leaf.stack);
+    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) path.emplace_back(frames_[*frame]);
   } else {
-    path.push_back(thread_label(recording.tracks[leaf.track]));
+    path.emplace_back(threads_[leaf.track]);
   }
-  path.emplace_back(analysis.names().text(leaf.op));
+  path.push_back(analysis_.names().text(leaf.op));
   return path;
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mindtorch/analyze/analysis.h"
@@ -24,10 +25,21 @@ struct StackLeaf {
   std::int64_t allocated = 0;  // bytes, frees not subtracted
 };
 
-// Empty if the recording has no stacks. Steps are left out: they say where a step began, and all work has a place of its own. O(events).
+// Empty if the recording has no stacks. Steps are left out, with the stacks that say where they began. O(events * log leaves).
 std::vector<StackLeaf> stack_leaves(const Analysis& analysis);
 
-// The functions from the outermost to the innermost (frame_label()), or the name of the thread; then the op.
-std::vector<std::string> path_of(const Analysis& analysis, const StackLeaf& leaf);
+// Leaves as lists of texts.
+class LeafPaths {
+ public:
+  explicit LeafPaths(const Analysis& analysis);  // must outlive this
+
+  // The functions from the outermost to the innermost (frame_label()), or the name of the thread; then the op. Valid as long as this.
+  std::vector<std::string_view> of(const StackLeaf& leaf) const;
+
+ private:
+  const Analysis& analysis_;
+  std::vector<std::string> frames_;
+  std::vector<std::string> threads_;
+};
 
 }  // namespace mindtorch::analyze

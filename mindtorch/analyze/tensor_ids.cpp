@@ -19,7 +19,7 @@ struct Sight {
   std::uint64_t tensor = 0;  // 0: a report
   std::uint64_t storage = 0;
   trace::Device device;
-  bool frees = false;
+  std::int64_t bytes = 0;  // of a report
 };
 
 // Allocations that belong together, as a forest: each has the number of a lower one of its group, the lowest has its own.
@@ -41,14 +41,20 @@ class Groups {
 };
 
 // Gives every sight its allocation; returns the highest number.
-std::int64_t number_allocations(const std::vector<Sight>& sights, std::vector<TensorNumbers>& numbers) {
+std::int64_t number_allocations(const std::vector<Sight>& sights, std::vector<TensorNumbers>& numbers,
+                                std::vector<UnreportedRelease>& unreported) {
   std::map<std::pair<std::uint64_t, trace::Device>, std::int64_t> live;
   std::int64_t last = 0;
   for (const Sight& sight : sights) {
     const auto [found, is_new] = live.try_emplace({sight.storage, sight.device}, last + 1);
-    if (is_new) ++last;
+    if (is_new) {
+      ++last;
+    } else if (sight.bytes > 0) {
+      unreported.push_back({found->second, sight.time_ns});
+      found->second = ++last;
+    }
     numbers[sight.at].allocation = found->second;
-    if (sight.frees) live.erase(found);
+    if (sight.bytes < 0) live.erase(found);
   }
   return last;
 }
@@ -86,18 +92,18 @@ TensorIds::TensorIds(const trace::Recording& recording) : recording_(recording) 
     for (const trace::TensorIdentity& identity : trace::tensor_identities(words)) {
       const std::size_t at = count++;
       if (identity.tensor != 0)
-        sights.push_back({recording.events.start_ns[inputs.events[row]], at, identity.tensor, identity.storage, identity.device, false});
+        sights.push_back({recording.events.start_ns[inputs.events[row]], at, identity.tensor, identity.storage, identity.device, 0});
     }
   }
   offsets_.push_back(count);
   first_report_ = count;
   const trace::MemoryColumns& memory = recording.memory;
   for (std::size_t i = 0; i < memory.size(); ++i)
-    sights.push_back({memory.time_ns[i], first_report_ + i, 0, memory.address[i], memory.device[i], memory.bytes[i] < 0});
+    sights.push_back({memory.time_ns[i], first_report_ + i, 0, memory.address[i], memory.device[i], memory.bytes[i]});
   numbers_.resize(first_report_ + memory.size());
   // Stable: an op comes before what it allocates.
   std::stable_sort(sights.begin(), sights.end(), [](const Sight& a, const Sight& b) { return a.time_ns < b.time_ns; });
-  const std::int64_t last = number_allocations(sights, numbers_);
+  const std::int64_t last = number_allocations(sights, numbers_, unreported_releases_);
   number_tensors(sights, last, numbers_);
 }
 

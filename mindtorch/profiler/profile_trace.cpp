@@ -100,12 +100,13 @@ void Profile::describe(trace::Recording& recording) const {
   if (!options_.activity_filters.empty()) trace::keep_kinds(recording, wanted_kinds_);
   if (options_.experimental_config.adjust_profiler_step) trace::adjust_steps(recording);
   recording.metadata.merge(job_metadata());
-  recording.trace_id = *trace_id_;
+  recording.trace_id = trace_id_.value_or("");
   recording.options.flops = options_.with_flops;
   if (options_.with_stack && options_.experimental_config.verbose)
-    recording.metadata.try_emplace(std::string(trace::chrome_format::kVerbose), "1");
+    recording.metadata.try_emplace(std::string(trace::chrome_format::kWholeStacks), "1");
   recording.options.activities.clear();
-  for (const Activity activity : activities_) recording.options.activities.push_back(*device_type_of(activity));
+  for (const Activity activity : activities_)
+    if (const auto device = device_type_of(activity)) recording.options.activities.push_back(*device);
 }
 
 void Profile::keep_snapshot_of(const Profile& running) {

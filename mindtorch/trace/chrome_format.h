@@ -63,7 +63,7 @@ MINDTORCH_EXPORT EventKind implied_kind(EventKind of_category, std::string_view 
 inline constexpr std::string_view kOverloadName = "overload_name";
 
 // The metadata of a recording whose trace has a whole stack with each event, under torch's name (kCallStack) and in torch's form.
-inline constexpr std::string_view kVerbose = "verbose";
+inline constexpr std::string_view kWholeStacks = "mindtorch.whole_stacks";
 
 // The beginning of a text that stands for a whole stack, followed by its number: the same stack as in that place.
 inline constexpr std::string_view kStackReference = "same as stack id ";
@@ -72,7 +72,7 @@ namespace argument {
 inline constexpr Key kAddress = "Addr";
 inline constexpr Key kAsync = "async";
 inline constexpr Key kBytes = "Bytes";
-inline constexpr Key kCallStack = "Call stack";  // torch's; ours is kStack, unless kVerbose is set
+inline constexpr Key kCallStack = "Call stack";  // torch's; ours is kStack, unless kWholeStacks is set
 inline constexpr Key kConcreteInputs = "Concrete Inputs";
 inline constexpr Key kCorrelation = "correlation";
 inline constexpr Key kDerived = "derived from stacks";  // of a Python function that was not recorded

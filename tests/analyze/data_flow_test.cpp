@@ -93,6 +93,19 @@ TEST(DataFlow, ACallMakesAndFrees) {
   EXPECT_EQ(flow.flow.allocations()[2].bytes, 8);
 }
 
+TEST(DataFlow, AnAllocationEndsWhenItsAddressIsAllocatedAgain) {
+  FlowMaker make;
+  make.call("aten::sin", 10, {0x100});
+  make.make(20, 0x100);
+  make.call("aten::cos", 25, {0x100});
+  make.free(30, 0x100);
+  const Flow flow(make);
+  EXPECT_FALSE(flow.flow.allocations()[1].made_ns);
+  EXPECT_EQ(flow.flow.allocations()[1].freed_ns, 20);
+  EXPECT_EQ(flow.flow.allocations()[2].made_ns, 20);
+  EXPECT_EQ(flow.flow.allocations()[2].freed_ns, 30);
+}
+
 TEST(DataFlow, WhatHoldsNoTensorTakesNoPart) {
   FlowMaker make;
   make.make(12, 0x200);

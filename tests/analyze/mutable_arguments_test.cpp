@@ -42,6 +42,9 @@ TEST(MutableArguments, TheGivenResultIsTheLast) {
   EXPECT_FALSE(writes_argument({"aten::add", {}, 3}, 2));
   EXPECT_TRUE(writes_argument({"aten::add", {}, 4}, 3));
   EXPECT_FALSE(writes_argument({"aten::d", {}, 4}, 3)) << "only a part of a name";
+  EXPECT_TRUE(writes_argument({"aten::sqrt", {}, 2}, 1)) << "rsqrt is listed too";
+  EXPECT_TRUE(writes_argument({"aten::softmax", {}, 4}, 3)) << "log_softmax is listed too";
+  EXPECT_TRUE(writes_argument({"aten::norm", {}, 6}, 5)) << "linalg_vector_norm is listed too";
 }
 
 TEST(MutableArguments, SomeOpsWriteOthers) {

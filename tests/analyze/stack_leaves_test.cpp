@@ -16,7 +16,7 @@ using testing::UnorderedElementsAre;
 std::vector<std::string> texts(const Analysis& analysis) {
   std::vector<std::string> lines;
   for (const StackLeaf& leaf : stack_leaves(analysis))
-    lines.push_back(fmt::format("{} {} ns of {}", fmt::join(path_of(analysis, leaf), ";"), leaf.self_ns, leaf.calls));
+    lines.push_back(fmt::format("{} {} ns of {}", fmt::join(LeafPaths(analysis).of(leaf), ";"), leaf.self_ns, leaf.calls));
   return lines;
 }
 
@@ -61,7 +61,8 @@ TEST(StackLeaves, AThreadWithoutPythonIsThePlaceOfItsEvents) {
 
 TEST(StackLeaves, StepsAreLeftOutAndMemoryAndDeviceTimeBelongToTheirOp) {
   Maker maker;
-  maker.step(1, 0, 1000);
+  maker.stack(maker.step(1, 0, 1000), {{"train.py", 2, "<module>"}});
+  maker.launch(5, 2, 2);
   maker.stack(maker.op("aten::empty", 10, 20), {{"train.py", 3, "main"}});
   maker.memory(15, 4096);
   maker.launch(20, 5, 1);
@@ -69,8 +70,9 @@ TEST(StackLeaves, StepsAreLeftOutAndMemoryAndDeviceTimeBelongToTheirOp) {
   const trace::Recording recording = maker.finish();
   const Analysis analysis(recording);
   EXPECT_THAT(texts(analysis),
-              UnorderedElementsAre("main (train.py:3);aten::empty 15 ns of 1", "main (train.py:3);aclrtLaunchKernel 5 ns of 1"));
-  const EventNames::Key empty = analysis.names().key(recording.events.name[1]);
+              UnorderedElementsAre("main (train.py:3);aten::empty 15 ns of 1", "main (train.py:3);aclrtLaunchKernel 5 ns of 1",
+                                   "thread 100;aclrtLaunchKernel 2 ns of 1"));
+  const EventNames::Key empty = analysis.names().key(recording.events.name[2]);
   for (const StackLeaf& leaf : stack_leaves(analysis)) {
     const bool is_op = leaf.op == empty;
     EXPECT_EQ(leaf.allocated, is_op ? 4096 : 0);

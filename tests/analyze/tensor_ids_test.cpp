@@ -61,6 +61,21 @@ TEST_F(TensorIdsTest, AnAddressThatWasFreedBelongsToAnotherTensorAfterwards) {
   EXPECT_EQ(ids_->of_report(2), (TensorNumbers{1, 2}));
 }
 
+TEST_F(TensorIdsTest, AnAddressThatIsAllocatedAgainWasReleasedWithoutAReport) {
+  const auto older = op(1, {tensor(10, 100)});
+  make_.memory(3, 64, {}, 100);
+  const auto first = op(4, {tensor(11, 100)});
+  make_.memory(5, 32, {}, 100);
+  make_.memory(6, -32, {}, 100);
+  finish();
+  EXPECT_EQ(numbers(older), (std::vector<TensorNumbers>{{0, 1}}));
+  EXPECT_EQ(numbers(first), (std::vector<TensorNumbers>{{1, 2}}));
+  EXPECT_EQ(ids_->of_report(0), (TensorNumbers{1, 2}));
+  EXPECT_EQ(ids_->of_report(1), (TensorNumbers{-1, 3}));
+  EXPECT_EQ(ids_->of_report(2), (TensorNumbers{-1, 3}));
+  EXPECT_EQ(ids_->unreported_releases(), (std::vector<UnreportedRelease>{{1, 3}, {2, 5}}));
+}
+
 TEST_F(TensorIdsTest, ATensorWhoseStorageIsExchangedStaysTheSame) {
   const auto before = op(1, {tensor(10, 100)});
   const auto other = op(2, {tensor(11, 300)});

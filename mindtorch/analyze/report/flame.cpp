@@ -157,12 +157,13 @@ std::vector<FlameNode> stack_flame(const Analysis& analysis, std::size_t most_no
     return has_calls ? OpFlame(analysis, true).finish(most_nodes) : std::vector<FlameNode>();
   }
   Tree tree;
-  std::unordered_map<std::string, std::uint32_t> ids;
+  const LeafPaths texts(analysis);
+  std::unordered_map<std::string_view, std::uint32_t> ids;
   for (const StackLeaf& leaf : stack_leaves(analysis)) {
     std::uint32_t node = 0;
-    for (const std::string& text : path_of(analysis, leaf)) {
+    for (const std::string_view text : texts.of(leaf)) {
       const std::uint32_t id = ids.emplace(text, static_cast<std::uint32_t>(ids.size())).first->second;
-      node = tree.child(node, id, [&] { return text; });
+      node = tree.child(node, id, [&] { return std::string(text); });
     }
     FlameNode& total = tree[node];
     total.calls += leaf.calls;

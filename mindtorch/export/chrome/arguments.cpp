@@ -9,6 +9,7 @@
 #include <span>
 
 #include "mindtorch/analyze/copy_bandwidth.h"
+#include "mindtorch/analyze/frame_labels.h"
 #include "mindtorch/base/text.h"
 #include "mindtorch/export/input_text.h"
 #include "mindtorch/export/json_text.h"
@@ -80,7 +81,7 @@ EventArguments::EventArguments(const analyze::Analysis& analysis) : analysis_(an
     shadowed_on_device_[attribute.key] = trace::chrome_format::is_own_argument(key, EventKind::kKernel);
   }
   rows_are_shared_ = recording.attributes.shared_rows() < recording.attributes.events.size() / 2;
-  stacks_are_whole_ = recording.metadata.contains(std::string(trace::chrome_format::kVerbose));
+  stacks_are_whole_ = recording.metadata.contains(std::string(trace::chrome_format::kWholeStacks));
   stack_is_written_.resize(recording.stacks.size());
   whole_stack_json_.resize(stacks_are_whole_ ? recording.stacks.size() : 0);
   frame_json_.reserve(recording.stacks.frames.size());
@@ -160,7 +161,8 @@ const std::string& EventArguments::whole_stack(trace::StackId stack) {
     std::string text;
     for (const std::uint32_t id : recording_.stacks.frames_of(stack)) {
       const trace::Frame& frame = recording_.stacks.frames[id];
-      text += fmt::format("{}({}): {};", recording_.names[frame.file], frame.line, recording_.names[frame.function]);
+      text += analyze::call_name(recording_.names[frame.file], frame.line, recording_.names[frame.function]);
+      text += ';';
     }
     json = json_quoted(text);
   }

@@ -99,8 +99,8 @@ void EventsWriter::write_derived_calls(TrackId track, EventIndex event) {
     const analyze::DerivedCall& call = derived_calls_[next_derived_];
     const trace::Frame& frame = recording_.stacks.frames[call.frame];
     scratch_.clear();
-    append_json_escaped(scratch_, fmt::format("{}({}): {}", analyze::shown_file(recording_.names[frame.file]), frame.line,
-                                              recording_.names[frame.function]));
+    const std::string_view file = analyze::shown_file(recording_.names[frame.file]);
+    append_json_escaped(scratch_, analyze::call_name(file, frame.line, recording_.names[frame.function]));
     JsonCursor cursor(out_.reserve(kRoom + scratch_.size()));
     cursor.bytes(prefix_text_[static_cast<std::size_t>(EventKind::kPythonFunction)]).bytes(scratch_).bytes(row_text_[track]);
     cursor.micros(call.start_ns + offset_ns_).literal(R"(,"dur":)").micros(call.end_ns - call.start_ns).literal(R"(,"args":{)");

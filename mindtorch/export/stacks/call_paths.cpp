@@ -17,11 +17,12 @@ using trace::EventIndex;
 
 CallPaths paths_of_stacks(const analyze::Analysis& analysis, bool on_device) {
   CallPaths paths;
+  const analyze::LeafPaths texts(analysis);
   for (const analyze::StackLeaf& leaf : analyze::stack_leaves(analysis)) {
     const std::int64_t ns = on_device ? leaf.self_device_ns : leaf.self_ns;
     if (ns <= 0) continue;
     CallPaths::Id path = CallPaths::kRoot;
-    for (const std::string& text : analyze::path_of(analysis, leaf)) path = paths.child(path, paths.frame(text));
+    for (const std::string_view text : texts.of(leaf)) path = paths.child(path, paths.frame(text));
     paths.add(path, ns);
   }
   return paths;

@@ -143,6 +143,15 @@ def exported_by(prof, folder):
     return exported(lambda path, device: prof.export_memory_timeline(str(path), device=device), folder, raw)
 
 
+def most_of(records):
+    """The most bytes of each category, by records. A timeline has one row per microsecond, so it misses what came and went in one."""
+    held, most = Counter(), Counter()
+    for _, size, category in records:
+        held[category] += size
+        most[category] = max(most[category], held[category])
+    return most
+
+
 def two_steps(profiler, step):
     gc.collect()
     with profiler(**MEMORY) as prof:
@@ -166,8 +175,8 @@ def test_memory_has_the_categories_that_torch_finds(torch, make, tmp_path):
         torch.manual_seed(0)
         step = make(torch)
         found.append(exported_by(two_steps(profiler, step), tmp_path))
-    (their_most, theirs), (our_most, ours) = found
-    assert our_most == their_most
+    (_, theirs), (_, ours) = found
+    assert most_of(ours) == most_of(theirs)
     assert Counter(ours) == Counter(theirs)
 
 

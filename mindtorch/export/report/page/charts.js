@@ -130,7 +130,7 @@ function markSteps(context, x, last, top, bottom) {
 }
 
 function memoryChart(view) {
-  const left = 66, bottom = 22, top = 26, last = view.times[view.times.length - 1] || 1;
+  const left = 84, bottom = 22, top = 26, last = view.times[view.times.length - 1] || 1;
   const made = canvas(280, "Memory over time by category", (context, width, height) => {
     const room = width - left - 8, drawn = view.peak - view.before, unit = (height - bottom - top) / Math.max(1, drawn * 1.06);
     const x = (time) => left + (time / last) * room, y = (bytes) => height - bottom - bytes * unit;
@@ -139,7 +139,7 @@ function memoryChart(view) {
     context.textAlign = "right";
     const everyBytes = 2 ** Math.ceil(Math.log2(Math.max(1, drawn / 4)));
     for (let bytes = Math.ceil(view.before / everyBytes) * everyBytes; bytes <= view.peak; bytes += everyBytes) {
-      context.fillText(withoutZeros(bytesText(bytes)), left - 8, y(bytes - view.before));
+      context.fillText(bytesMarkText(bytes, everyBytes), left - 8, y(bytes - view.before));
       context.fillRect(left, Math.round(y(bytes - view.before)), room, 0.5);
     }
     context.textAlign = "center";

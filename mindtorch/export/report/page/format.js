@@ -26,6 +26,13 @@ function bytesText(bytes) {
   return sign + value + " B";
 }
 
+// Bytes on an axis with a mark every `step` bytes: in the largest unit in which three digits after the point tell marks apart.
+function bytesMarkText(bytes, step) {
+  const [unit, size] = [["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10], ["B", 1]].find(([, size]) => size === 1 || (bytes >= size && step * 1000 >= size));
+  const decimals = Math.min(3, Math.max(0, Math.ceil(Math.log10(size / step)) + 1));
+  return withoutZeros((bytes / size).toFixed(decimals) + " " + unit);
+}
+
 // The smallest of 1, 2, 5, 10, 20, ... that is not below `least`.
 function roundStep(least) {
   for (let power = 1; ; power *= 10) {
