@@ -11,7 +11,7 @@ _SAME = [name for name in inspect.signature(FunctionEvent.__init__).parameters i
 
 
 def copy_of(event):
-    """A hand-made event with the values of a recorded one, and copies of the events inside it."""
+    """A hand-made event with the recorded values of an event, and copies of the events inside it."""
     made = FunctionEvent(
         **{name: getattr(event, name, None) for name in _SAME},
         start_us=event.time_range.start,
@@ -20,7 +20,6 @@ def copy_of(event):
         extra_meta={key: value if isinstance(value, str) else json.dumps(value) for key, value in event.attributes.items()},
     )
     made.kernels = list(event.kernels)
-    vars(made).update(event._added)
     for child in event.cpu_children:
         inside = copy_of(child)
         inside.set_cpu_parent(made)

@@ -89,7 +89,7 @@ class EventList(UserList):
     __rmul__ = __mul__
 
     def __iadd__(self, other):
-        self.data.extend(other)
+        self.data.extend(list(other))  # a list of its own, because `other` may be this list
         return self
 
     def __imul__(self, count):
@@ -264,7 +264,7 @@ def _reduce_event(event):
     """How a recorded event is pickled and copied: as an event made by hand."""
     from mindtorch_v2.autograd._event_copies import copy_of
 
-    return _itself, (copy_of(event),)
+    return _itself, (copy_of(event),), event._added  # as state, which may refer to the event
 
 
 copyreg.pickle(_C.FunctionEvent, _reduce_event)

@@ -1,5 +1,6 @@
 """Lists of events and averages as HTML tables, for notebooks."""
 
+import re
 from collections.abc import Callable
 from html import escape
 from typing import NamedTuple
@@ -9,18 +10,25 @@ from mindtorch_v2._C import format_memory
 _ROWS = 100  # as many as table() shows
 _NOTHING = {"--", "0 B", "0.000us", "0.00%"}
 
-# The page may be light or dark: colours are transparent, and the header blurs the rows that pass under it. Headers are broken into lines
-# and texts are cut, so that a table of the CPU fits a notebook of 900 px, with memory, FLOPs, shapes and source locations too.
+# "prog.py(20): step" or "prog.py:20:step", in any folder: the file, the line and the function.
+_FRAME = re.compile(r"(?:.*[/\\])?(.+?)[(:](\d+)(?:\): |:)(.*)", re.DOTALL)
+
+# The page may be light or dark: colours are transparent, and the header blurs the rows that pass under it. Notebooks are shown in quirks
+# mode, in which a table inherits no font, and some make the columns of all tables equally wide.
+#
+# Headers are broken into lines and texts are cut, so that a table of the CPU fits a notebook of 900 px with a scroll bar. A table with
+# several texts is wide: numbers take what they need, and texts, which ask for no width of their own (max-width: 0), share the rest.
 _STYLE = """<style>
 .mindtorch-profile { font: 12px/1.4 system-ui, sans-serif; font-variant-numeric: tabular-nums; }
 .mindtorch-profile div { max-height: 36em; overflow: auto; }
-.mindtorch-profile table { border-collapse: separate; border-spacing: 0; margin: 0; }
-.mindtorch-profile th, .mindtorch-profile td { padding: 2px 5px; text-align: right; border: 0; white-space: nowrap; }
+.mindtorch-profile table { font: inherit; table-layout: auto; border-collapse: separate; border-spacing: 0; margin: 0; }
+.mindtorch-profile th, .mindtorch-profile td { padding: 2px 4px; text-align: right; border: 0; white-space: nowrap; }
 .mindtorch-profile th { position: sticky; top: 0; z-index: 1; border-bottom: 1px solid #8888; font-weight: 600;
   vertical-align: bottom; white-space: normal; backdrop-filter: blur(12px); }
 .mindtorch-profile .text { text-align: left; max-width: 26em; overflow: hidden; text-overflow: ellipsis; }
-.mindtorch-profile .wide .text { max-width: 14em; }
-.mindtorch-profile .wide .text ~ .text { max-width: 8em; }
+.mindtorch-profile .wide { width: 100%; }
+.mindtorch-profile .wide .text { width: 40%; min-width: 8em; max-width: 0; }
+.mindtorch-profile .wide .shapes { width: 20%; min-width: 4em; }
 .mindtorch-profile td.text { font-family: ui-monospace, monospace; }
 .mindtorch-profile .none { opacity: .35; }
 .mindtorch-profile tbody tr:hover { background: #8882; }
@@ -36,17 +44,17 @@ def _share(part, whole):
 
 def _flops_text(flops):
     """A number with a unit, as short as times and bytes are."""
-    value, units = float(flops), ["", " K", " M", " G", " T", " P"]
-    while value >= 1000 and len(units) > 1:
+    value, units = float(flops or 0), ["", " K", " M", " G", " T", " P"]
+    while float(f"{value:.4g}") >= 1000 and len(units) > 1:
         value /= 1000
         units.pop(0)
-    return f"{value:.4g}{units[0]}" if flops else "--"
+    return f"{value:.4g}{units[0]}" if value else "--"
 
 
 def _place(frame):
-    """A frame in little space: the end of its path, its line and its function."""
-    folders = frame.rsplit("/", 2)
-    return "/".join(["\u2026", *folders[1:]]) if len(folders) == 3 and folders[0] else frame
+    """A frame in little space: its file without the folders, its line and its function."""
+    parts = _FRAME.fullmatch(frame)
+    return "{}({}): {}".format(*parts.groups()) if parts else frame
 
 
 class _Column(NamedTuple):
@@ -57,6 +65,13 @@ class _Column(NamedTuple):
     kind: str = ""
     whole: Callable | None = None
     share: Callable | None = None
+
+    @property
+    def is_text(self):
+        return self.kind.startswith("text")
+
+    def th(self):
+        return f'<th class="{self.kind if self.is_text else ""}">{escape(self.header)}</th>'
 
     def td(self, row):
         content = escape(self.cell(row))
@@ -89,9 +104,9 @@ def _columns(rows, totals, device, with_memory, with_flops):
         yield from _memory(name, "device")
     yield _Column("# of Calls", lambda row: f"{row.count:,}")
     if with_flops:
-        yield _Column("FLOPs", lambda row: _flops_text(row.flops), whole=lambda row: f"{row.flops:,}")
+        yield _Column("FLOPs", lambda row: _flops_text(row.flops), whole=lambda row: f"{row.flops or 0:,}")
     if any(row.input_shapes for row in rows):
-        yield _Column("Input Shapes", lambda row: str(row.input_shapes or ""), "text", whole=lambda row: str(row.input_shapes or ""))
+        yield _Column("Input Shapes", lambda row: str(row.input_shapes or ""), "text shapes", whole=lambda row: str(row.input_shapes or ""))
     if any(row.stack for row in rows):
         yield _Column(
             "Source Location", lambda row: _place(row.stack[0]) if row.stack else "", "text", whole=lambda row: "\n".join(row.stack or ())
@@ -117,8 +132,8 @@ def table(rows, totals, caption, device, with_memory, with_flops):
     """The first of the rows as a table, and how many more there are."""
     shown = list(rows[:_ROWS])
     columns = list(_columns(shown, totals, device or "device", with_memory, with_flops))
-    head = "".join(f'<th class="{"text" if column.kind == "text" else ""}">{escape(column.header)}</th>' for column in columns)
-    is_wide = sum(column.kind == "text" for column in columns) > 1
+    head = "".join(column.th() for column in columns)
+    is_wide = sum(column.is_text for column in columns) > 1
     lines = "\n".join(f"<tr>{''.join(column.td(row) for column in columns)}</tr>" for row in shown)
     more = f"{len(rows) - len(shown):,} more rows are not shown. " if len(rows) > len(shown) else ""
     below = more + (caption or "No events were recorded.")

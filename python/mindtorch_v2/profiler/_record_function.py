@@ -97,7 +97,9 @@ def _wrap_async_generator(make, function):
 
 
 def end_on_future(scope, future):
-    """Ends the scope's event when the future is done; returns a future with its value."""
+    """Ends the scope's event when the future is done; returns a future with its value. `scope` is ours, or torch's in its place."""
+    if not isinstance(scope, record_function):  # torch's scope can wait for torch's futures only, and ends with its block otherwise
+        return scope._call_end_callbacks_on_future(future) if hasattr(future, "then") else future
     if hasattr(future, "then"):  # torch.futures.Future
 
         def end_and_pass(done):

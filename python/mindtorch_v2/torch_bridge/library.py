@@ -2,11 +2,24 @@
 
 import ctypes
 from pathlib import Path
+from types import SimpleNamespace
 
 from mindtorch_v2._C import _set_torchs_turn
 from mindtorch_v2.torch_bridge import layout, ready
 from mindtorch_v2.torch_bridge.functions import argument_source
 from mindtorch_v2.torch_bridge.sessions import SessionHooks
+
+# What the bridge exports: functions with the types of their results, and numbers.
+_FUNCTIONS = {
+    "mindtorch_torch_activate": ctypes.c_char_p,
+    "mindtorch_torch_version": ctypes.c_char_p,
+    "mindtorch_torch_listen": None,
+    "mindtorch_torch_ask_for_arguments": None,
+    "mindtorch_torch_takes_scopes": ctypes.c_int,
+    "mindtorch_torch_leave_memory_reports": None,
+    "mindtorch_torch_retake_memory_reports": None,
+}
+_NUMBERS = ("mindtorch_torch_wants_modules", "mindtorch_torch_wants_owners")
 
 
 class NotUsableError(Exception):
@@ -18,10 +31,7 @@ class Library:
 
     def __init__(self, path: Path, torch_version: str):
         self.path = path
-        try:
-            self._calls = _declared(ctypes.CDLL(str(path)))
-        except AttributeError as error:  # a function is missing; load() handles this like a file that cannot be loaded
-            raise OSError(str(error)) from error
+        self._calls = _look_up(path)
         _check_release(self._calls.mindtorch_torch_version().decode(), torch_version)
         problem = self._calls.mindtorch_torch_activate()
         if problem is not None:
@@ -67,11 +77,14 @@ def _check_release(built_for: str, torch_version: str) -> None:
         raise NotUsableError(f"the bridge was built for PyTorch {built_for}, this is {release}; rebuild it: {layout.BUILD_COMMAND}")
 
 
-def _declared(calls: ctypes.CDLL) -> ctypes.CDLL:
-    calls.mindtorch_torch_activate.restype = ctypes.c_char_p
-    calls.mindtorch_torch_version.restype = ctypes.c_char_p
-    calls.mindtorch_torch_listen.restype = None
-    calls.mindtorch_torch_ask_for_arguments.restype = None
-    calls.mindtorch_torch_leave_memory_reports.restype = None
-    calls.mindtorch_torch_retake_memory_reports.restype = None
-    return calls
+def _look_up(path: Path) -> SimpleNamespace:
+    """Looks up all that the bridge exports before any of it is used, because another version of the bridge may lack a part."""
+    library = ctypes.CDLL(str(path))
+    try:
+        functions = {name: getattr(library, name) for name in _FUNCTIONS}
+        numbers = {name: ctypes.c_uint32.in_dll(library, name).value for name in _NUMBERS}
+    except (AttributeError, ValueError) as error:  # load() handles this like a file that cannot be loaded
+        raise OSError(str(error)) from error
+    for name, function in functions.items():
+        function.restype = _FUNCTIONS[name]
+    return SimpleNamespace(**functions, **numbers)

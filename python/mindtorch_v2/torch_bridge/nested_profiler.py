@@ -1,6 +1,6 @@
 """Lets torch's profilers start inside a session. Torch reports memory to one profiler for each thread."""
 
-import ctypes
+from types import SimpleNamespace
 
 
 class NestedProfiler:
@@ -10,7 +10,7 @@ class NestedProfiler:
     during the session have them still.
     """
 
-    def __init__(self, calls: ctypes.CDLL):
+    def __init__(self, calls: SimpleNamespace):
         self._leave = calls.mindtorch_torch_leave_memory_reports
         self._retake = calls.mindtorch_torch_retake_memory_reports
         self._makes_way = False

@@ -3,6 +3,7 @@ torch.profiler."""
 
 import ctypes
 import sys
+from types import SimpleNamespace
 
 from mindtorch_v2._C import _session_listener
 from mindtorch_v2.torch_bridge.annotations import Annotations
@@ -14,9 +15,9 @@ from mindtorch_v2.torch_bridge.optimizers import OptimizerSteps
 class SessionHooks:
     """A listener of the recorder. Sessions may start and stop on any thread, one at a time."""
 
-    def __init__(self, calls: ctypes.CDLL):
-        self._wants_modules = ctypes.c_uint32.in_dll(calls, "mindtorch_torch_wants_modules").value
-        self._wants_owners = ctypes.c_uint32.in_dll(calls, "mindtorch_torch_wants_owners").value
+    def __init__(self, calls: SimpleNamespace):
+        self._wants_modules = calls.mindtorch_torch_wants_modules
+        self._wants_owners = calls.mindtorch_torch_wants_owners
         self._annotations = Annotations()
         self._modules = ModuleCalls()
         self._optimizers = OptimizerSteps()

@@ -121,7 +121,7 @@ PyObject* end_on_future(PyObject* self, PyObject* future) {
     PyErr_SetString(PyExc_RuntimeError, "_call_end_callbacks_on_future can only be called once.");
     return nullptr;
   }
-  PyObject* result = call_python_part("end_on_future", self, future);
+  PyObject* result = call_python_part("end_on_future", it->torchs != nullptr ? it->torchs : self, future);
   if (result != nullptr) it->ends_on_exit = false;
   return result;
 }

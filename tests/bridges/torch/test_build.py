@@ -155,3 +155,18 @@ def test_a_library_that_lacks_the_functions_of_the_bridge_is_a_reason_and_no_err
     monkeypatch.setattr(layout, "bridge_path", lambda _: layout.recorder_library())
     with pytest.raises(library.NotUsableError, match="cannot be loaded: .*undefined symbol: mindtorch_torch_.*; rebuild it: python -m"):
         library.load(torch)
+
+
+@pytest.mark.parametrize("name", ["mindtorch_torch_takes_scopes", "mindtorch_torch_wants_modules", "mindtorch_torch_wants_owners"])
+def test_a_library_that_lacks_one_newer_name_is_a_reason_and_records_nothing(torch, tmp_path, name):
+    from mindtorch_v2.torch_bridge import layout
+
+    path = layout.bridge_path(torch)
+    older = tmp_path / path.relative_to(layout.cache_folder())
+    older.parent.mkdir(parents=True)
+    older.write_bytes(path.read_bytes().replace(name.encode(), name.upper().encode()))
+    use = "from mindtorch_v2.profiler import profile\nwith profile() as p: torch.ones(1)\nprint(len(p.events()))"
+    answer, count = run(f"import torch; {ASK}\n{use}", MINDTORCH_TORCH_BRIDGE_DIR=str(tmp_path)).splitlines()
+    assert answer.startswith("inactive: the bridge cannot be loaded: ")
+    assert answer.endswith(f"undefined symbol: {name}; rebuild it: {layout.BUILD_COMMAND}")
+    assert count == "0"

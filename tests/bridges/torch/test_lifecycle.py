@@ -1,5 +1,6 @@
 """Starting and stopping in every awkward way: nothing crashes, leaks, or is left behind in torch."""
 
+import concurrent.futures
 import gc
 import resource
 import signal
@@ -240,3 +241,16 @@ def test_our_scopes_are_torchs_while_only_its_profiler_runs(torch, profile):
         program()
     assert "block" in names_of(ours)
     assert "block" not in names_of(theirs)
+
+    for future in (torch.futures.Future(), concurrent.futures.Future()):
+        with torch.profiler.profile(activities=cpu) as prof:
+            with record_function("until done") as scope:
+                done = scope._call_end_callbacks_on_future(future)
+            with record_function("meanwhile"):
+                pass
+            future.set_result(1)
+        events = {event.name: event.time_range for event in prof.events()}
+        is_awaited = events["until done"].end >= events["meanwhile"].end
+        assert done.done() and is_awaited == isinstance(future, torch.futures.Future)
+        with pytest.raises(RuntimeError, match="can only be called once"):
+            scope._call_end_callbacks_on_future(future)

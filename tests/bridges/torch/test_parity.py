@@ -163,7 +163,7 @@ def test_events_on_the_cpu_have_the_process_as_their_device_in_torch_and_the_thr
             torch.ones(1)
         (event,) = (event for event in prof.events() if event.name == "aten::ones")
         found.append((event.device_index, event.device_resource_id))
-    assert found == [(os.getpid(), threading.get_native_id()), (0, 1)]
+    assert found == [(os.getpid(), threading.get_native_id()), (0, event.thread)]
 
 
 def test_stacks_name_the_definition_in_torch_and_the_running_line_in_ours(torch):

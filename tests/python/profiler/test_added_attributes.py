@@ -63,6 +63,13 @@ def test_copies_have_the_added_attributes(item, copied):
     assert set(vars(item)) <= set(vars(twin))
 
 
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda item: pickle.loads(pickle.dumps(item))])
+def test_an_added_attribute_may_refer_to_its_own_object(item, copied):
+    item.me, item.places = item, {"mine": [item]}
+    twin = copied(item)
+    assert twin is not item and twin.me is twin.places["mine"][0] is twin
+
+
 def test_attributes_of_an_event_cannot_be_set(prof):
     event = prof.events()[0]
     with pytest.raises(AttributeError):

@@ -56,6 +56,14 @@ def test_verbose_stacks_are_whole_and_have_torchs_name_and_form(op, tmp_path, pr
     assert [event["args"]["Call stack"] for event in again if event["name"] == "aten::mul"] == [first["Call stack"]] * 2
 
 
+def test_metadata_of_a_program_do_not_decide_how_stacks_are_written(op, trace_of):
+    with profile(with_stack=True, python_calls=False) as prof:
+        op("aten::mul")
+        prof.add_metadata("verbose", "1")
+    (call,) = (event["args"] for event in trace_of(prof)["traceEvents"] if event["name"] == "aten::mul")
+    assert call["stack"] and "Call stack" not in call
+
+
 def inner(op):
     op("aten::mul")
     op("aten::add")

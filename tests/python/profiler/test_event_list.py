@@ -3,6 +3,7 @@
 import copy
 import csv
 import io
+import itertools
 import json
 import os
 
@@ -50,6 +51,10 @@ def test_a_list_can_be_extended_in_place(prof):
     assert events is same and isinstance(events, EventList) and len(events) == 5 and events[-1].name == "aten::mul"
     events *= 2
     assert events is same and len(events) == 10
+    events += itertools.islice(events, 100)  # this would yield all 100 if the list grew while it is walked
+    assert len(events) == 20
+    events += events
+    assert len(events) == 40
 
 
 def test_a_copy_does_not_follow_the_original(prof):

@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 
 import mindtorch_v2 as torch
 import pytest
+from mindtorch_v2.autograd.profiler_util import EventList, FunctionEvent
 from mindtorch_v2.profiler import _ExperimentalConfig, profile, record_function
 
 
@@ -83,14 +84,48 @@ def test_any_name_is_shown_as_it_is(name):
     assert page.rows[0][0] == name and page.titles[0] == name
 
 
-def test_a_source_location_is_shown_by_its_end_and_the_whole_stack_when_pointed_at():
+def test_a_source_location_is_shown_without_its_folders_and_the_whole_stack_when_pointed_at():
     with profile(with_stack=True) as prof:
         torch.ones(2)
     page = show(prof.key_averages(group_by_stack_n=5))
     (row,) = [row for row in prof.key_averages(group_by_stack_n=5) if row.key == "aten::ones"]
     place = page.rows[[shown[0] for shown in page.rows].index("aten::ones")][page.header.index("Source Location")]
-    assert re.fullmatch(r"…/profiler/test_notebook\.py:\d+:test_a_source_location_\w+", place)
+    assert re.fullmatch(r"test_notebook\.py\(\d+\): test_a_source_location_\w+", place)
     assert "\n".join(row.stack) in page.titles
+
+
+@pytest.mark.parametrize(
+    ("frame", "shown"),
+    [
+        ("/home/me/project/prog.py(20): step", "prog.py(20): step"),
+        ("/home/me/project/prog.py:20:step", "prog.py(20): step"),
+        (r"C:\project\prog.py(20): step", "prog.py(20): step"),
+        ("prog.py(20): step", "prog.py(20): step"),
+        ("/home/me/number.cpp:7:operator/", "number.cpp(7): operator/"),
+        ("<built-in function len>", "<built-in function len>"),
+    ],
+)
+def test_every_form_of_a_frame_is_shown_by_its_file_first(frame, shown):
+    page = show(EventList([FunctionEvent(0, "op", 1, 0, 5, stack=[frame, "outer"])]))
+    assert page.rows[0][page.header.index("Source Location")] == shown
+    assert f"{frame}\nouter" in page.titles
+
+
+@pytest.mark.parametrize(
+    ("flops", "shown", "whole"),
+    [
+        (None, "--", "0"),
+        (0, "--", "0"),
+        (999, "999", "999"),
+        (999_949, "999.9 K", "999,949"),
+        (999_999, "1 M", "999,999"),
+        (123_456_789, "123.5 M", "123,456,789"),
+    ],
+)
+def test_a_number_of_flops_is_shown_with_a_unit_and_whole_when_pointed_at(flops, shown, whole):
+    page = show(EventList([FunctionEvent(0, "op", 1, 0, 5, flops=flops)], with_flops=True))
+    column = page.header.index("FLOPs")
+    assert (page.rows[0][column], page.titles[column]) == (shown, whole)
 
 
 def test_a_long_list_is_cut_and_says_how_much_is_missing():
