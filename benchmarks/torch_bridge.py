@@ -116,15 +116,18 @@ def monitored_calls(library):
     callback_needs = definition  # for as long as it may be called
     monitoring, events = sys.monitoring, sys.monitoring.events
     chosen = [events.PY_START, events.PY_RESUME, events.PY_THROW, events.PY_RETURN, events.PY_YIELD, events.PY_UNWIND, events.CALL]
+    registered = [*chosen, events.C_RETURN, events.C_RAISE]
 
     @contextlib.contextmanager
     def calls():
         monitoring.use_tool_id(monitoring.PROFILER_ID, callback_needs.name.decode())
-        for event in (*chosen, events.C_RETURN, events.C_RAISE):
+        for event in registered:
             monitoring.register_callback(monitoring.PROFILER_ID, event, callback)
         monitoring.set_events(monitoring.PROFILER_ID, sum(chosen))
         yield
         monitoring.set_events(monitoring.PROFILER_ID, 0)
+        for event in registered:  # the interpreter would keep the function longer than what it is made of
+            monitoring.register_callback(monitoring.PROFILER_ID, event, None)
         monitoring.free_tool_id(monitoring.PROFILER_ID)
 
     return calls

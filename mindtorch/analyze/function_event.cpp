@@ -71,6 +71,7 @@ std::int64_t FunctionEvent::sequence_nr() const {
 
 // Of the events of a node of the backward pass only the node itself is one of its functions, not what the engine does around it.
 int FunctionEvent::scope() const {
+  if (!is_memory_report() && (recording().events.flags[item_] & trace::kScripted) != 0) return 2;
   const bool is_engine = kind() == EventKind::kBackward && trace_name().starts_with("autograd::engine::");
   return record_scope(is_engine ? EventKind::kOp : kind());
 }

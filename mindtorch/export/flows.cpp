@@ -25,8 +25,10 @@ EndsOfLink backward_ends(const trace::Recording& recording) {
   const trace::EventColumns& events = recording.events;
   for (EventIndex i = 0; i < events.size(); ++i) {
     const bool is_evaluation = events.kind[i] == EventKind::kBackward && trace::forward_thread_of(events.link[i]) != 0;
-    // Later starts are further inside.
-    if (is_evaluation && trace::sequence_of(events.link[i]) >= 0) ends[events.link[i]].backward = i;
+    if (!is_evaluation || trace::sequence_of(events.link[i]) < 0) continue;
+    // Of the events of one evaluation, the innermost ends first. A graph that is kept may be evaluated again: the first time counts.
+    EventIndex& backward = ends[events.link[i]].backward;
+    if (backward == analyze::kNoEvent || events.end_ns(i) <= events.end_ns(backward)) backward = i;
   }
   return ends;
 }

@@ -18,8 +18,8 @@ struct Flow {
 };
 
 // One arrow for each autograd node that was evaluated and whose forward op was recorded: from the innermost op with its sequence number to
-// the innermost event of the node, as torch draws them; numbered in the order of evaluation, from 1, or from where the ids of launches
-// end: MindStudio Insight finds arrows by their id alone. O(events).
+// the innermost event of the node, in its first evaluation if there are several, as torch draws them; numbered in the order of evaluation,
+// from 1, or from where the ids of launches end: MindStudio Insight finds arrows by their id alone. O(events).
 MINDTORCH_EXPORT std::vector<Flow> forward_backward_flows(const trace::Recording& recording);
 
 // One arrow for each device activity whose launch was recorded, in the order of activities. The id is the correlation.

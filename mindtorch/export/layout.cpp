@@ -42,6 +42,14 @@ std::string row_name(const Track& track) {
   return track.name.empty() ? base : fmt::format("{} ({})", base, track.name);
 }
 
+// The system knows a process by the name of its first thread, which has the number of the process.
+std::string process_name(const Recording& recording, std::int64_t pid) {
+  const auto first = std::ranges::find_if(recording.tracks, [&](const Track& track) {
+    return track.kind == Track::Kind::kThread && track.pid == pid && track.id == pid && !track.name.empty();
+  });
+  return first == recording.tracks.end() ? fmt::format("process {}", pid) : first->name;
+}
+
 class LayoutMaker {
  public:
   explicit LayoutMaker(const Recording& recording) : recording_(recording) {}
@@ -60,7 +68,7 @@ class LayoutMaker {
       if (track.kind != Track::Kind::kThread || host_of_pid_.contains(track.pid)) continue;
       const std::int64_t pid = pids_.claim(track.pid, 1);
       host_of_pid_[track.pid] = static_cast<std::uint32_t>(layout_.processes.size());
-      layout_.processes.push_back({pid, fmt::format("process {}", track.pid), "CPU", pid, false, {}});
+      layout_.processes.push_back({pid, process_name(recording_, track.pid), "CPU", pid, false, {}});
     }
   }
 

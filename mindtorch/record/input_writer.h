@@ -47,6 +47,16 @@ class MINDTORCH_EXPORT InputWriter {
     put(sizes, ndim);
     if (!contiguous) put(strides, ndim);
   }
+  // The same for a tensor whose layout has no strides (a sparse one).
+  void tensor_without_strides(trace::ScalarType dtype, const std::int64_t* sizes, std::uint32_t ndim) noexcept {
+    ++arguments_;
+    list_tensor_without_strides(dtype, sizes, ndim);
+  }
+  void list_tensor_without_strides(trace::ScalarType dtype, const std::int64_t* sizes, std::uint32_t ndim) noexcept {
+    if (!make_room(1 + std::size_t{ndim})) return;
+    *row_.at++ = trace::make_input_header(trace::Input::Kind::kTensor, ndim, dtype, true) | trace::kWithoutStrides;
+    put(sizes, ndim);
+  }
   void integer(std::int64_t value) noexcept { pair(trace::Input::Kind::kInt, value); }
   void real(double value) noexcept { pair(trace::Input::Kind::kDouble, std::bit_cast<std::int64_t>(value)); }
   void boolean(bool value) noexcept { pair(trace::Input::Kind::kBool, value ? 1 : 0); }

@@ -64,6 +64,7 @@ std::string_view scalar_type_name(ScalarType type) {
       "c10::dummy_int1_7_t<7>",
       "c10::Float8_e8m0fnu",
       "c10::Float4_e2m1fn_x2",
+      "c10::complex<c10::BFloat16>",
   };
   const auto number = static_cast<std::size_t>(type);
   return number < std::size(kNames) ? kNames[number] : std::string_view();

@@ -57,6 +57,7 @@ enum EventFlag : std::uint8_t {
   kAsync = 2,        // closed on another thread than it was opened on
   kKnownDevice = 4,  // the host said where the op's tensors live (Device is then meaningful)
   kTraceOnly = 8,    // shown in traces and in trees of raw events, but not among the events that were asked for
+  kScripted = 16,    // a function of TorchScript, not an operator
 };
 
 // Every event has one word for linking, whose meaning depends on the kind. Launches and device activities: correlation id, the same on both

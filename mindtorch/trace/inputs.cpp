@@ -50,6 +50,7 @@ Input decode_one(std::int64_t header, Words payload) {
       const Words sizes = payload.first(input_count(header));
       input.dtype = input_dtype(header);
       input.sizes.assign(sizes.begin(), sizes.end());
+      if (!input_has_strides(header)) break;
       if (input_contiguous(header)) {
         input.strides = contiguous_strides(sizes);
       } else {

@@ -2,6 +2,7 @@
 //
 // A row is one word with the number of arguments, then each argument: a header word (kind, dtype, flags, count) and its payload.
 //   tensor       header{kTensor, dtype, contiguous?, ndim}  sizes[ndim]  strides[ndim] unless contiguous
+//                (one whose layout has no strides, which a bit of the header tells, is stored as if it were contiguous)
 //   tensor list  header{kTensorList, count}                 `count` tensors
 //   int, bool    header{..}                                 value
 //   double       header{kDouble}                            bits
@@ -31,12 +32,14 @@ constexpr std::int64_t make_input_header(Input::Kind kind, std::uint32_t count =
 constexpr Input::Kind input_kind(std::int64_t header) { return static_cast<Input::Kind>(header & 0xFF); }
 constexpr ScalarType input_dtype(std::int64_t header) { return static_cast<ScalarType>((header >> 8) & 0xFF); }
 constexpr bool input_contiguous(std::int64_t header) { return ((header >> 16) & 1) != 0; }
+constexpr std::int64_t kWithoutStrides = 1 << 17;  // in the header of a tensor, beside `contiguous`
+constexpr bool input_has_strides(std::int64_t header) { return (header & kWithoutStrides) == 0; }
 constexpr std::uint32_t input_count(std::int64_t header) { return static_cast<std::uint32_t>(static_cast<std::uint64_t>(header) >> 32); }
 
 // Decodes a row of Recording::inputs. Throws InvalidArgument if the words are malformed.
 MINDTORCH_EXPORT std::vector<Input> decode_inputs(std::span<const std::int64_t> words);
 
-// Encodes arguments (tests, importers); decode_inputs(encode_inputs(x)) == x. A tensor without strides is taken as contiguous.
+// Encodes arguments (tests, importers); decode_inputs(encode_inputs(x)) == x, but a tensor without strides is taken as contiguous.
 // Throws InvalidArgument if a tensor has another number of strides than sizes, or a tensor list holds anything but tensors.
 MINDTORCH_EXPORT std::vector<std::int64_t> encode_inputs(std::span<const Input> inputs);
 

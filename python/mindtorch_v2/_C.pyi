@@ -162,6 +162,14 @@ class Schedule:
 
     def __repr__(self) -> str: ...
 
+    def __copy__(self) -> object: ...
+
+    def __deepcopy__(self, memo: object) -> object: ...
+
+    def __getstate__(self) -> tuple[int, int, int, int, int, int]: ...
+
+    def __setstate__(self, arg: tuple[int, int, int, int, int, int], /) -> None: ...
+
 class FunctionEvent:
     """One event of a recording. Made by the profiler: events()[i]."""
 
@@ -638,6 +646,9 @@ class EventSequence:
 
     def tolist(self) -> list: ...
 
+    def shares_events_with(self, other: EventSequence) -> bool:
+        """True if both are of one recording."""
+
     @property
     def base_unix_ns(self) -> int:
         """Unix time at which the start_ns of events is 0."""
@@ -931,6 +942,8 @@ class record_function:
     def _call_end_callbacks_on_future(self, fut: Any, /) -> Any: ...
     def _recreate_cm(self) -> record_function: ...
     def _end(self) -> None: ...
+    def __getstate__(self) -> dict: ...
+    def __setstate__(self, state: dict, /) -> None: ...
 
 def _set_record_function_attribute(name, value, /):
     """An attribute of the class record_function."""
@@ -947,6 +960,15 @@ class _RecordFunctionFast:
     def __init__(self, name: str, input_values: Sequence[Any] | None = None, keyword_values: dict[str, Any] | None = None) -> None: ...
     def __enter__(self) -> None: ...
     def __exit__(self, exc_type: object, exc_value: object, traceback: object, /) -> None: ...
+
+def _stand_in_for(torchs, is_enabled, /):
+    """
+    From now on calls of the class `torchs` make a _RecordFunctionFast of ours.
+    It enters torch's own object where is_enabled() says that torch's profiler runs.
+    """
+
+def _stop_standing_in():
+    """Calls of torch's class make torch's objects again."""
 
 class DispatchToken:
     """An op call that has begun: see dispatch_op_enter()."""

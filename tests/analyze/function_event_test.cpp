@@ -147,5 +147,13 @@ TEST(FunctionEvent, WhatTheEngineDoesAroundANodeIsNoFunctionOfTheBackwardPass) {
   EXPECT_EQ(FunctionEvent(analysis, maker.new_index()[node]).scope(), 1);
 }
 
+TEST(FunctionEvent, AFunctionOfTorchScriptHasAScopeOfItsOwn) {
+  Maker maker;
+  maker.add({.name = "forward", .start_ns = 0, .duration_ns = 100, .flags = trace::kScripted});
+  const Analysis analysis(std::make_shared<const trace::Recording>(maker.finish()));
+  EXPECT_EQ(FunctionEvent(analysis, 0).scope(), 2);
+  EXPECT_EQ(FunctionEvent(analysis, 0).kind_name(), "op");
+}
+
 }  // namespace
 }  // namespace mindtorch::analyze

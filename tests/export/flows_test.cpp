@@ -46,6 +46,23 @@ TEST(Flows, ANodeWhoseForwardOpWasNotRecordedHasNoArrow) {
   EXPECT_TRUE(forward_backward_flows(builder.finish()).empty());
 }
 
+TEST(Flows, AnArrowEndsAtTheInnermostEventOfTheFirstEvaluation) {
+  trace::RecordingBuilder builder;
+  const auto track = builder.add_thread(1);
+  const auto link = trace::make_sequence_link(5, 1);
+  const auto node = [&](const char* name, std::int64_t start, std::int64_t duration) {
+    builder.add_event(
+        {.name = name, .kind = trace::EventKind::kBackward, .track = track, .start_ns = start, .duration_ns = duration, .link = link});
+  };
+  builder.add_event({.name = "aten::mul", .track = track, .start_ns = 1, .duration_ns = 1, .link = trace::make_sequence_link(5)});
+  node("evaluation", 5, 4);
+  node("first", 6, 2);
+  node("evaluation", 15, 4);
+  node("second", 16, 2);
+  const trace::Recording recording = builder.finish();
+  EXPECT_THAT(arrows(recording, forward_backward_flows(recording)), ElementsAre("1 aten::mul -> first"));
+}
+
 TEST(Flows, EachDeviceActivityIsJoinedWithItsLaunch) {
   const trace::Recording recording = tests::device_recording(trace::DeviceType::kCuda);
   const std::vector<Flow> flows = launch_flows(analyze::Analysis(recording));

@@ -56,6 +56,18 @@ TEST(Layout, IdsArePositiveSmallAndUniqueWhateverTheTracksAreCalled) {
   EXPECT_EQ(layout.rows[4].tid, 7);
 }
 
+TEST(Layout, AProcessHasTheNameOfItsFirstThread) {
+  RecordingBuilder builder;
+  builder.add_thread(12, "worker", 10);
+  builder.add_thread(10, "python3", 10);
+  builder.add_thread(21, "worker", 20);
+  builder.add_thread(30, "", 30);
+  const Layout layout = make_layout(builder.finish());
+  std::vector<std::string> names;
+  for (const Process& process : layout.processes) names.push_back(process.name);
+  EXPECT_THAT(names, testing::ElementsAre("python3", "process 20", "process 30"));
+}
+
 TEST(Layout, AKernelThatOverlapsItsPredecessorMovesToALaneBelowItsStream) {
   const trace::Recording recording = tests::device_recording(DeviceType::kNpu);
   const Layout layout = make_layout(recording);

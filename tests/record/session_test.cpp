@@ -163,6 +163,9 @@ TEST_F(SessionTest, ArgumentsAttributesAndMemoryHangOnTheirEvents) {
       inputs.tensor(trace::ScalarType::kFloat, sizes, strides, 2, false);
       inputs.text("mean");
       inputs.real(0.5);
+      inputs.tensor_without_strides(trace::ScalarType::kFloat, sizes, 2);
+      inputs.tensor_list(1);
+      inputs.list_tensor_without_strides(trace::ScalarType::kFloat, sizes, 1);
     }
     add_attribute(op.slot(), intern("bytes"), std::int64_t{24});
     add_attribute(op.slot(), intern("algorithm"), std::string_view("tree"));
@@ -170,11 +173,15 @@ TEST_F(SessionTest, ArgumentsAttributesAndMemoryHangOnTheirEvents) {
   }
   const trace::Recording recording = stopped(*session);
   const std::vector<trace::Input> inputs = trace::decode_inputs(recording.inputs.find(0));
-  ASSERT_EQ(inputs.size(), 3u);
+  ASSERT_EQ(inputs.size(), 5u);
   EXPECT_EQ(inputs[0].sizes, (std::vector<std::int64_t>{2, 3}));
   EXPECT_EQ(inputs[0].strides, (std::vector<std::int64_t>{1, 2}));
   EXPECT_EQ(recording.names[inputs[1].text], "mean");
   EXPECT_EQ(inputs[2].real, 0.5);
+  EXPECT_EQ(inputs[3].sizes, (std::vector<std::int64_t>{2, 3}));
+  EXPECT_TRUE(inputs[3].strides.empty());
+  EXPECT_EQ(inputs[4].list.at(0).sizes, (std::vector<std::int64_t>{2}));
+  EXPECT_TRUE(inputs[4].list.at(0).strides.empty());
   const auto attributes = recording.attributes.find(0);
   ASSERT_EQ(attributes.size(), 2u);
   EXPECT_EQ(recording.names[attributes[0].key], "bytes");

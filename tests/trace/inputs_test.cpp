@@ -69,6 +69,12 @@ TEST(Inputs, ATensorWithoutStridesIsTakenAsContiguous) {
   EXPECT_EQ(decode_inputs(encode_inputs(std::vector{tensor({2, 3}, {})}))[0].strides, (std::vector<std::int64_t>{3, 1}));
 }
 
+TEST(Inputs, ATensorWhoseLayoutHasNoStridesHasNone) {
+  const std::vector<std::int64_t> words{1, make_input_header(Input::Kind::kTensor, 2, ScalarType::kFloat, true) | kWithoutStrides, 2, 3};
+  EXPECT_EQ(check_inputs(words, 0), "");
+  EXPECT_EQ(decode_inputs(words), (std::vector<Input>{tensor({2, 3}, {})}));
+}
+
 TEST(Inputs, WhatIsNotATensorCannotBeEncodedAsOne) {
   EXPECT_THROW(encode_inputs(std::vector{tensor({2, 3}, {1})}), InvalidArgument);
   EXPECT_THROW(encode_inputs(std::vector<Input>{{.kind = Input::Kind::kTensorList, .list = {{.kind = Input::Kind::kInt}}}}),

@@ -110,6 +110,7 @@ bool is_on_stack(const at::RecordFunction& fn) {
   if (slot == nullptr) return nullptr;
   link_evaluation(thread, fn, name, slot);
   if (fn.isAsync()) record::add_slot_flag(*slot, trace::kAsync);
+  if (fn.scope() == at::RecordScope::TORCHSCRIPT_FUNCTION) record::add_slot_flag(*slot, trace::kScripted);
   if ((thread.state & kDetails) != 0) (may_be_applied(fn, name) ? record_applied_details : record_details)(fn, name, thread.state, slot);
   if (fn.isNcclMeta()) record_collective(fn, slot);
   return free_scope;

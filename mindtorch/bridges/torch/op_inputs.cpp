@@ -29,10 +29,8 @@ bool has_sizes(const c10::TensorImpl& tensor) {
   return &tensor != c10::UndefinedTensorImpl::singleton() && !tensor.is_nested() && !tensor.has_symbolic_sizes_strides();
 }
 
-// The strides, or null if they follow from the sizes. Narrower than is_contiguous(), which does not look at dimensions of size 1. A layout
-// without strides has none to tell.
+// The strides, or null if they follow from the sizes. Narrower than is_contiguous(), which does not look at dimensions of size 1.
 [[gnu::always_inline]] inline const std::int64_t* own_strides(const c10::TensorImpl& tensor, c10::IntArrayRef sizes) {
-  if (tensor.layout() != at::kStrided) return nullptr;
   const std::int64_t* strides = tensor.strides().data();
   std::int64_t expected = 1;
   for (std::size_t i = sizes.size(); i-- > 0;) {
@@ -53,8 +51,11 @@ void write_tensor(InputWriter& writer, c10::TensorImpl& tensor, Tensors* identif
   if (!has_sizes(tensor)) return writer.none();
   if (identified != nullptr) identified->push_back(&tensor);
   const c10::IntArrayRef sizes = tensor.sizes();
+  const auto ndim = static_cast<std::uint32_t>(sizes.size());
+  if (tensor.layout() != at::kStrided) [[unlikely]]
+    return writer.tensor_without_strides(type_of(tensor), sizes.data(), ndim);
   const std::int64_t* strides = own_strides(tensor, sizes);
-  writer.tensor(type_of(tensor), sizes.data(), strides, static_cast<std::uint32_t>(sizes.size()), strides == nullptr);
+  writer.tensor(type_of(tensor), sizes.data(), strides, ndim, strides == nullptr);
 }
 
 void write_tensors(InputWriter& writer, c10::ArrayRef<c10::IValue> values, Tensors* identified) {
@@ -67,8 +68,13 @@ void write_tensors(InputWriter& writer, c10::ArrayRef<c10::IValue> values, Tenso
       continue;
     }
     const c10::IntArrayRef sizes = tensor.sizes();
+    const auto ndim = static_cast<std::uint32_t>(sizes.size());
+    if (tensor.layout() != at::kStrided) [[unlikely]] {
+      writer.list_tensor_without_strides(type_of(tensor), sizes.data(), ndim);
+      continue;
+    }
     const std::int64_t* strides = own_strides(tensor, sizes);
-    writer.list_tensor(type_of(tensor), sizes.data(), strides, static_cast<std::uint32_t>(sizes.size()), strides == nullptr);
+    writer.list_tensor(type_of(tensor), sizes.data(), strides, ndim, strides == nullptr);
   }
 }
 

@@ -1,8 +1,10 @@
 """Builds the tree of raw events: each node lies inside what was open around it on its thread."""
 
+import gc
 import os
 import sys
 from collections import defaultdict
+from contextlib import contextmanager
 
 from mindtorch_v2 import _C
 from mindtorch_v2.autograd import _profiler_event as node_of
@@ -12,6 +14,23 @@ from mindtorch_v2.autograd._tensor_metadata import _Owners
 
 def event_tree(events):
     """The roots, in order of their start. Without recorded Python calls, the stacks of ops tell which Python functions were open."""
+    with _no_garbage_collection():
+        return _event_tree(events)
+
+
+@contextmanager
+def _no_garbage_collection():
+    """All nodes stay. To look for garbage among them and among what the program holds takes longer than to make them."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _event_tree(events):
     base_ns = events.base_unix_ns
     arguments, numbers = _C.tensor_inputs(events)
     shown_file, owners, steps = _ShownFiles(), _Owners(), {}

@@ -1,6 +1,7 @@
 """_ProfilerEvent: a node of the tree of raw events, with the attributes of torch's C++ class."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from mindtorch_v2.autograd._tensor_metadata import _TensorMetadata, torchs_class, torchs_device
@@ -50,7 +51,7 @@ class _ProfilerEvent:
     start_time_ns: int
     end_time_ns: int
     start_tid: int
-    extra_fields: Any = None
+    _fields: Any = field(default=None, repr=False)  # the _ExtraFields, or a function that makes them
     overload_name: str = ""
     correlation_id: int = 0
     is_derived: bool = False  # a Python function that is known from the stacks of ops: it begins with the first and ends with the last
@@ -59,7 +60,16 @@ class _ProfilerEvent:
 
     @property
     def id(self):
-        return self.correlation_id
+        """Unique among the nodes. That of an op is the id of its event. Other nodes have none of their own, and are told apart by the
+        address, as torch tells apart all its nodes."""
+        return self.correlation_id if self.kind == "TorchOp" else id(self)
+
+    @property
+    def extra_fields(self):
+        """Those of an op are made when they are asked for: many trees are read for their names and times alone."""
+        if isinstance(self._fields, partial):
+            self._fields = self._fields()
+        return self._fields
 
     @property
     def tag(self):
@@ -81,7 +91,11 @@ class _ProfilerEvent:
 
 
 def of_op(event, base_ns, arguments):
-    fields = _ExtraFields(
+    return _node(event, "TorchOp", base_ns, partial(_op_fields, event, arguments))
+
+
+def _op_fields(event, arguments):
+    return _ExtraFields(
         "TorchOp",
         name=event.trace_name,
         sequence_number=event.sequence_nr,
@@ -89,7 +103,6 @@ def of_op(event, base_ns, arguments):
         scope=RecordScope(event.scope),
         inputs=[_argument(each) for each in arguments],
     )
-    return _node(event, "TorchOp", base_ns, fields)
 
 
 def of_python_call(event, base_ns, owners, tensors):

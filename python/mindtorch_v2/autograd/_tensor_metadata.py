@@ -48,11 +48,21 @@ class _TensorMetadata:
     """
 
     def __init__(self, values):
-        self.sizes, self.strides, dtype, layout, device_type, device_index, *rest = values
+        self.sizes, self.strides, self._dtype, self._layout, self._device_type, self._device_index, *rest = values
         self.impl_ptr, self.storage_data_ptr, self.id, self.allocation_id = rest
-        self.dtype = _named(_DTYPES, dtype)
-        self.layout = _named(_LAYOUTS, layout)
-        self.device = None if device_type is None else torchs_device(device_type, device_index)
+
+    # torch's objects are looked up when they are asked for: a tree has many tensors.
+    @property
+    def dtype(self):
+        return _named(_DTYPES, self._dtype)
+
+    @property
+    def layout(self):
+        return _named(_LAYOUTS, self._layout)
+
+    @property
+    def device(self):
+        return None if self._device_type is None else torchs_device(self._device_type, self._device_index)
 
     @property
     def __class__(self):

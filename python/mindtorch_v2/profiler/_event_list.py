@@ -5,6 +5,7 @@ from __future__ import annotations
 import copyreg
 import json
 import os
+import sys
 from collections import UserList
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ class EventList(UserList):
     """
 
     def __init__(self, items=(), *, use_device=None, profile_memory=False, with_flops=False):
-        self._lazy = None
+        self._lazy = self._source = None
         self._items = list(items)
         self._context = _C.TableContext(profile_memory, with_flops)
         self._use_device = use_device
@@ -38,6 +39,7 @@ class EventList(UserList):
         made = cls.__new__(cls)
         lazy = isinstance(rows, _C.EventSequence)
         made._lazy, made._items = (rows, None) if lazy else (None, rows)
+        made._source = made._lazy  # keeps the objects of events, so that they stay the same
         made._context = context
         made._use_device = use_device
         made._tree_built = tree_built
@@ -178,12 +180,12 @@ class EventList(UserList):
             self._rows,
             self._context,
             sort_by,
-            row_limit,
+            _limit(row_limit),
             max_src_column_width,
             max_name_column_width,
             max_shapes_column_width,
             header,
-            top_level_events_only,
+            bool(top_level_events_only),
             time_unit,
         )
 
@@ -193,7 +195,7 @@ class EventList(UserList):
         """The events grouped by name, as an EventList of FunctionEventAvg rows."""
         if not self._tree_built:
             raise AssertionError("Expected tree to be built before calling key_averages")
-        rows = _C.key_averages(self._rows, group_by_input_shapes, group_by_stack_n, group_by_overload_name)
+        rows = _C.key_averages(self._rows, bool(group_by_input_shapes), group_by_stack_n, bool(group_by_overload_name))
         return self._like(rows, tree_built=False)
 
     def total_average(self) -> _C.FunctionEventAvg:
@@ -254,6 +256,11 @@ class EventList(UserList):
         footer = summed.table(row_limit=0).rpartition("-  \n")[2]
         caption = " \u00b7 ".join(footer.splitlines())
         return _html.table(rows, _html.Totals(summed), caption, self._use_device, self._profile_memory, self._with_flops)
+
+
+def _limit(rows):
+    """A number of rows; -1, which is no limit, for numbers that counting never reaches, such as 2.5 and infinity."""
+    return int(min(rows, sys.maxsize)) if rows is not None and float(rows).is_integer() else -1
 
 
 def _itself(value):

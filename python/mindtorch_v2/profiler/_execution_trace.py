@@ -32,7 +32,16 @@ class ExecutionTraceObserver:
         self.output_file_path: str = ""
 
     def __del__(self) -> None:
-        self.unregister_callback()
+        if hasattr(self, "_trace"):  # it is missing if __init__ or a copy failed
+            self.unregister_callback()
+
+    def __getstate__(self) -> dict:
+        return {name: value for name, value in vars(self).items() if name != "_trace"}
+
+    def __setstate__(self, state: dict) -> None:
+        """A copy is not registered, so that its end does not end the trace of the original."""
+        self._trace = _ExecutionTrace()
+        vars(self).update(state)
 
     @staticmethod
     def build_execution_trace_obs_from_env() -> ExecutionTraceObserver | None:

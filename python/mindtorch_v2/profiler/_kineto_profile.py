@@ -90,6 +90,7 @@ class _KinetoProfile(_C.Profile):
     on_trace_ready = None
     has_cudagraphs = False
     mem_tl = None
+    _made_events = None  # the lazy events of a trace, and the list of them that programs get
     _made_stats = None
     _collectives_before = None  # what the groups of torch.distributed had counted when the trace began
     _constructed = False
@@ -135,9 +136,11 @@ class _KinetoProfile(_C.Profile):
         experimental_config,
         execution_trace_observer,
         custom_trace_id_callback,
+        post_processing_timeout_s,
         python_calls,
         **options,
     ):
+        options = {name: bool(is_wanted) for name, is_wanted in options.items()}  # programs pass numbers and None too
         self.experimental_config = experimental_config
         self.execution_trace_observer = execution_trace_observer
         self.custom_trace_id_callback = custom_trace_id_callback
@@ -160,7 +163,8 @@ class _KinetoProfile(_C.Profile):
             activity_filters=self.activity_filters,
             schedule=schedule,
             experimental_config=config,
-            with_modules=with_modules or self.python_calls,
+            with_modules=bool(with_modules) or self.python_calls,
+            post_processing_timeout_s=post_processing_timeout_s,
             **options,
         )
         self._constructed = True
@@ -269,7 +273,10 @@ class _KinetoProfile(_C.Profile):
         return MappingProxyType(super().preset_metadata)
 
     def events(self) -> EventList:
-        """The recorded events, as an EventList of FunctionEvent objects that are made when they are looked at."""
+        """The recorded events, as an EventList of FunctionEvent objects that are made when they are looked at.
+
+        It is the same list until another trace has been recorded, so what a program changes in it stays.
+        """
         return self._events_within(self.post_processing_timeout_s)
 
     def _events_within(self, timeout_s):
@@ -281,7 +288,9 @@ class _KinetoProfile(_C.Profile):
             events = EventList(use_device=self.use_device, profile_memory=self.profile_memory, with_flops=self.with_flops)
             events._build_tree()
             return events
-        events = EventList._of_events(found)
+        if self._made_events is None or not self._made_events[0].shares_events_with(found):
+            self._made_events = found, EventList._of_events(found)
+        events = self._made_events[1]
         if self.get_trace_id() is not None and not self.recording_now:
             from mindtorch_v2.autograd._profiler_result import _add_events
 
@@ -293,8 +302,7 @@ class _KinetoProfile(_C.Profile):
     ) -> EventList:
         """Events of one name added up, as an EventList of FunctionEventAvg rows."""
         self._events("getting key averages")  # or says why there are none
-        events = self.events() if self.post_processing_timeout_s == 0 else EventList._of_events(self._events())
-        return events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+        return self.events().key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
 
     def export_chrome_trace(self, path: str | os.PathLike, use_python_export: bool = False) -> None:
         """Writes the last cycle as Chrome's JSON; ".gz" is compressed, ".pftrace" is Perfetto's format. May be repeated.
@@ -318,7 +326,7 @@ class _KinetoProfile(_C.Profile):
         elif path.endswith(".counters.parquet"):
             table = self.counters()
         else:
-            table = self.events()
+            table = EventList._of_events(self._events())  # whatever a program has made of events()
         write_parquet(table, path)
 
     def export_report(self, path: str | os.PathLike) -> None:

@@ -1,6 +1,7 @@
 """Calls of nn.Module as scopes: `with_modules=True` and `with_stack=True`. The recorder calls start() and stop()."""
 
 import itertools
+import sys
 import weakref
 
 from mindtorch_v2._C import _module_scope
@@ -27,14 +28,37 @@ class _Known:
         return self.name
 
 
+def _children(module):
+    """The names and the modules that `module` holds, read without a call of a method that the program may have overridden."""
+    try:
+        children = object.__getattribute__(module, "__dict__").get("_modules")
+        return list(dict.items(children) if isinstance(children, dict) else children.items())  # TorchScript has a class of its own
+    except Exception:  # there are none, or what the program has put there is no dictionary
+        return []
+
+
+def _named_modules(module):
+    """What module.named_modules() yields, with the name of the class before each path."""
+    torchs = sys.modules.get("torch.nn.modules.module")
+    classes = (_nn_module.Module, torchs.Module) if torchs is not None else _nn_module.Module
+    seen = set()
+    waiting = [(type(module).__name__, module)]
+    while waiting:
+        path, module = waiting.pop()
+        if id(module) in seen:
+            continue
+        seen.add(id(module))
+        yield path, module
+        waiting += [(f"{path}.{name}", child) for name, child in reversed(_children(module)) if isinstance(child, classes)]
+
+
 def _find(module):
     """A module without a known parent is a root: its path is its class, and the paths of its children begin with it."""
-    root = type(module).__name__
-    for path, child in module.named_modules():
+    for path, child in _named_modules(module):
         known = _known.get(id(child))
         if known is None or known.reference() is not child:
             known = _known[id(child)] = _Known(child)
-        known.path = f"{root}.{path}" if path else root
+        known.path = path
         if child is module:
             found = known
     return found  # which is no longer in _known if the session ends here

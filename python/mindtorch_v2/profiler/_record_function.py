@@ -111,9 +111,20 @@ def end_on_future(scope, future):
     return future
 
 
+def state_of(scope, _):
+    """What copies and pickles of a scope keep."""
+    return {"name": scope.name, "args": scope.args, **vars(scope)}
+
+
+def set_state(scope, state):
+    """Makes `scope`, which is new, a copy of the one that `state` was taken from."""
+    for name, value in state.items():
+        setattr(scope, name, value)
+
+
 def _record_function_with_args_enter(name, *args):
     """Opens a scope that has arguments; _record_function_with_args_exit() closes it."""
-    scope = _RecordFunctionFast(name, args, {"scope": "user_scope"})
+    scope = _RecordFunctionFast(name, args, _is_users=True)
     scope.__enter__()
     return scope
 

@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 PROFILER_STEP_NAME = "ProfilerStep"
+_ENDLESS = 1 << 48
 
 
 def supported_activities() -> set[ProfilerActivity]:
@@ -68,13 +69,19 @@ def schedule(
     cycles, 0 for no end. With `skip_first_wait` the first cycle does without its `wait`.
     """
     return _C.Schedule(
-        wait=wait,
-        warmup=warmup,
-        active=active,
-        repeat=repeat,
-        skip_first=skip_first,
-        skip_first_wait=skip_first_wait,
+        wait=_steps(wait),
+        warmup=_steps(warmup),
+        active=_steps(active),
+        repeat=_steps(repeat),
+        skip_first=_steps(skip_first),
+        skip_first_wait=_steps(skip_first_wait),
     )
+
+
+def _steps(count):
+    """A number of steps as the schedule counts them: 1.0 is 1, and infinity is more than any program makes."""
+    count = min(count, _ENDLESS)
+    return int(count) if isinstance(count, float) and count.is_integer() else count
 
 
 def _default_schedule_fn(_):

@@ -33,12 +33,16 @@ class Library:
         self.path = path
         self._calls = _look_up(path)
         _check_release(self._calls.mindtorch_torch_version().decode(), torch_version)
+        try:
+            arguments = argument_source()
+        except AttributeError as error:  # a release that has moved what is looked up in its Python code
+            raise NotUsableError(f"this version of mindtorch_v2 does not know PyTorch {torch_version}: {error}") from error
         problem = self._calls.mindtorch_torch_activate()
         if problem is not None:
             raise NotUsableError(f"{problem.decode()} ({layout.BUILD_COMMAND})")
         self.description = f"active: PyTorch {torch_version}"
         self._hooks = SessionHooks(self._calls)
-        self._calls.mindtorch_torch_ask_for_arguments(ctypes.c_void_p(argument_source()))
+        self._calls.mindtorch_torch_ask_for_arguments(ctypes.c_void_p(arguments))
         _set_torchs_turn(ctypes.cast(self._calls.mindtorch_torch_takes_scopes, ctypes.c_void_p).value)
 
 

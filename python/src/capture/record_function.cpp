@@ -2,6 +2,7 @@
 // while nothing records one load and one branch more.
 #include "python/src/capture/record_function.h"
 
+#include <cstddef>
 #include <memory>
 #include <new>
 #include <utility>
@@ -26,6 +27,7 @@ struct RecordFunction {
   record::NamedScope scope;
   std::unique_ptr<OuterScope> outer;
   PyObject* torchs;  // torch's own scope, while it takes this one's place; else null
+  PyObject* dict;    // what programs have set; null until then
   bool ends_on_exit;
 };
 
@@ -131,6 +133,9 @@ PyObject* end_now(PyObject* self, PyObject*) {
   Py_RETURN_NONE;
 }
 
+PyObject* get_state(PyObject* self, PyObject*) { return call_python_part("state_of", self, Py_None); }
+PyObject* set_state(PyObject* self, PyObject* state) { return call_python_part("set_state", self, state); }
+
 // --- Making one ---
 
 bool is_text(PyObject* value, const char* what, const char* or_none) {
@@ -150,6 +155,7 @@ void construct(RecordFunction* self, PyObject* name, PyObject* args) {
   new (&self->scope) record::NamedScope;
   new (&self->outer) std::unique_ptr<OuterScope>;
   self->torchs = nullptr;
+  self->dict = nullptr;
   self->ends_on_exit = true;
 }
 
@@ -198,6 +204,16 @@ PyObject* recreate(PyObject* self, PyObject*) {
   return self;
 }
 
+// Called for objects of subclasses only. The class itself does without the garbage collector, which would make every scope slower.
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(as_record_function(self)->dict);
+  return 0;
+}
+int clear(PyObject* self) {
+  Py_CLEAR(as_record_function(self)->dict);
+  return 0;
+}
+
 void destroy(PyObject* self) {
   RecordFunction* const it = as_record_function(self);
   PyTypeObject* const type = Py_TYPE(self);
@@ -206,6 +222,7 @@ void destroy(PyObject* self) {
   Py_XDECREF(it->name);
   Py_XDECREF(it->args);
   Py_XDECREF(it->torchs);
+  Py_XDECREF(it->dict);
   type->tp_free(self);  // the object of a subclass is taken apart by its own deallocator, which calls this one
 }
 
@@ -245,6 +262,7 @@ PyGetSetDef attributes[] = {
     {"name", get_text, set_text, "The name of the events.", reinterpret_cast<void*>(is_name)},
     {"args", get_text, set_text, "Text about the call, shown with the event, or None.", reinterpret_cast<void*>(is_args)},
     {"run_callbacks_on_exit", get_ends_on_exit, set_ends_on_exit, "False once a future ends the event.", nullptr},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {},
 };
 
@@ -255,6 +273,8 @@ PyMethodDef methods[] = {
      "_call_end_callbacks_on_future($self, fut, /)\n--\n\nThe event lasts until the future is done. Returns a future with its value."},
     {"_recreate_cm", recreate, METH_NOARGS, "_recreate_cm($self, /)\n--\n\nThe scope of one call of a decorated function."},
     {"_end", end_now, METH_NOARGS, "_end($self, /)\n--\n\nEnds the event that is open, on any thread."},
+    {"__getstate__", get_state, METH_NOARGS, "__getstate__($self, /)\n--\n\nWhat copies and pickles keep. A copy is not open."},
+    {"__setstate__", set_state, METH_O, "__setstate__($self, state, /)\n--\n\nMakes this a copy."},
     {},
 };
 
@@ -275,6 +295,9 @@ PyTypeObject make_type() {
   type.tp_new = new_empty;
   type.tp_init = init;
   type.tp_vectorcall = vectorcall;
+  type.tp_traverse = traverse;
+  type.tp_clear = clear;
+  type.tp_dictoffset = offsetof(RecordFunction, dict);
   type.tp_dealloc = destroy;
   type.tp_call = decorate;
   type.tp_repr = repr;

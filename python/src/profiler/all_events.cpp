@@ -16,7 +16,7 @@ nb::list all_events(const EventSequence& events) {
   const trace::Recording& recording = events.analysis()->recording();
   nb::list list;
   for (std::uint32_t i = 0; i < recording.events.size(); ++i)
-    list.append(to_python(EventHandle{events.analysis(), analyze::FunctionEvent(*events.analysis(), i)}));
+    list.append(to_python(EventHandle{events.analysis(), analyze::FunctionEvent(*events.analysis(), i), {}}));
   return list;
 }
 

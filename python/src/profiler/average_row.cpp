@@ -11,7 +11,7 @@ namespace {
 
 nb::object recorded_event(const AverageRow& row, analyze::EventIndex event) {
   if (!row.analysis || event == analyze::kNoEvent) return nb::none();
-  return to_python(EventHandle{row.analysis, {*row.analysis, event}});
+  return to_python(EventHandle{row.analysis, {*row.analysis, event}, {}});
 }
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
@@ -32,7 +32,7 @@ int clear(PyObject* self) {
   return 0;
 }
 
-PyGetSetDef row_dict[] = {{"__dict__", get_dict, nullptr, nullptr, const_cast<const char**>(kRowAttributes)}, {}};
+PyGetSetDef row_dict[] = {{"__dict__", get_dict, nullptr, nullptr, static_cast<void*>(const_cast<const char**>(kRowAttributes))}, {}};
 
 }  // namespace
 

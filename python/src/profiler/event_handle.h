@@ -14,13 +14,17 @@ namespace mindtorch::python {
 
 namespace nb = nanobind;
 
+class KnownEvents;
+
 // Keeps the recording alive; two handles of one event are equal.
 struct EventHandle {
   std::shared_ptr<const analyze::Analysis> analysis;
   analyze::FunctionEvent event;
+  std::weak_ptr<KnownEvents> known;  // of the list that the event comes from; none if it comes from elsewhere
 
   const trace::Recording& recording() const { return analysis->recording(); }
-  EventHandle other(const analyze::FunctionEvent& of_same_analysis) const { return {analysis, of_same_analysis}; }
+  // Another event of the recording as an object: the same one that the list gives, as long as the list exists.
+  nb::object other(const analyze::FunctionEvent& found) const;
 };
 
 // The event as an object of Python.

@@ -17,7 +17,7 @@ nb::object item(const EventSequence& events, std::ptrdiff_t position) {
   const auto size = static_cast<std::ptrdiff_t>(events.size());
   if (position < 0) position += size;
   if (position < 0 || position >= size) throw nb::index_error("list index out of range");
-  return to_python(EventHandle{events.analysis(), events[static_cast<std::size_t>(position)]});
+  return events.object(static_cast<std::size_t>(position));
 }
 
 EventSequence slice(const EventSequence& events, const nb::slice& slice) {
@@ -28,7 +28,7 @@ EventSequence slice(const EventSequence& events, const nb::slice& slice) {
 
 nb::list to_list(const EventSequence& events) {
   nb::list list;
-  for (std::size_t i = 0; i < events.size(); ++i) list.append(to_python(EventHandle{events.analysis(), events[i]}));
+  for (std::size_t i = 0; i < events.size(); ++i) list.append(events.object(i));
   return list;
 }
 
@@ -41,7 +41,7 @@ struct EventIterator {
 }  // namespace
 
 EventSequence EventSequence::part(std::ptrdiff_t first, std::ptrdiff_t stride, std::size_t size) const {
-  EventSequence chosen(analysis_);
+  EventSequence chosen = *this;
   const Part own = part_.value_or(Part{});
   chosen.part_ = Part{own.first + own.stride * first, own.stride * stride, size};
   return chosen;
@@ -54,7 +54,7 @@ void bind_event_sequence(nb::module_& module) {
           "__next__",
           [](EventIterator& self) {
             if (self.next == self.events.size()) throw nb::stop_iteration();
-            return to_python(EventHandle{self.events.analysis(), self.events[self.next++]});
+            return self.events.object(self.next++);
           },
           nb::sig("def __next__(self) -> FunctionEvent"));
   nb::class_<EventSequence>(module, "EventSequence", "Events that are made when they are looked at.")
@@ -63,6 +63,9 @@ void bind_event_sequence(nb::module_& module) {
       .def("__getitem__", &slice, nb::arg("slice"))
       .def("__iter__", [](const EventSequence& self) { return EventIterator{self}; })
       .def("tolist", &to_list)
+      .def(
+          "shares_events_with", [](const EventSequence& self, const EventSequence& other) { return self.analysis() == other.analysis(); },
+          nb::arg("other"), "True if both are of one recording.")
       .def_prop_ro(
           "base_unix_ns", [](const EventSequence& self) { return self.analysis()->recording().clock.base_unix_ns; },
           "Unix time at which the start_ns of events is 0.")

@@ -48,7 +48,7 @@ nb::object time_range(const EventHandle& handle) {
 
 nb::list children(const EventHandle& handle) {
   nb::list list;
-  for (const FunctionEvent& child : handle.event.cpu_children()) list.append(to_python(handle.other(child)));
+  for (const FunctionEvent& child : handle.event.cpu_children()) list.append(handle.other(child));
   return list;
 }
 
@@ -145,7 +145,7 @@ void def_place(Class& type) {
       .def_prop_ro("cpu_parent",
                    [](const EventHandle& h) -> nb::object {
                      const auto parent = h.event.cpu_parent();
-                     return parent ? to_python(h.other(*parent)) : nb::none();
+                     return parent ? h.other(*parent) : nb::none();
                    })
       .def_prop_ro("cpu_children", &children)
       .def_prop_ro("kernels", &kernels)
@@ -258,7 +258,7 @@ void def_equality(Class& type) {
 nb::object to_python(EventHandle handle) { return hidden_from_collector(nb::cast(std::move(handle))); }
 
 void bind_function_event(nb::module_& module) {
-  Class type(module, "FunctionEvent", nb::dynamic_attr(), nb::type_slots(event_slots()),
+  Class type(module, "FunctionEvent", nb::dynamic_attr(), nb::is_weak_referenceable(), nb::type_slots(event_slots()),
              "One event of a recording. Made by the profiler: events()[i].");
   def_identity(type);
   def_constants(type);

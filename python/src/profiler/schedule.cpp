@@ -2,6 +2,10 @@
 #include "python/src/profiler/schedule.h"
 
 #include <fmt/format.h>
+#include <nanobind/stl/tuple.h>
+
+#include <cstdint>
+#include <tuple>
 
 #include "mindtorch/base/error.h"
 #include "python/src/profiler/bind_profiler.h"
@@ -10,10 +14,21 @@
 namespace mindtorch::python {
 namespace {
 
+const profiler::ScheduleOptions& options_of(const NativeSchedule& schedule) {
+  return schedule.action.target<profiler::CyclicSchedule>()->options();
+}
+
 std::string describe(const NativeSchedule& schedule) {
-  const auto& [wait, warmup, active, repeat, skip_first, skip_first_wait] = schedule.action.target<profiler::CyclicSchedule>()->options();
+  const auto& [wait, warmup, active, repeat, skip_first, skip_first_wait] = options_of(schedule);
   return fmt::format("schedule(wait={}, warmup={}, active={}, repeat={}, skip_first={}, skip_first_wait={})", wait, warmup, active, repeat,
                      skip_first, skip_first_wait);
+}
+
+// What is pickled.
+using State = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+State state_of(const NativeSchedule& schedule) {
+  const auto& [wait, warmup, active, repeat, skip_first, skip_first_wait] = options_of(schedule);
+  return {wait, warmup, active, repeat, skip_first, skip_first_wait};
 }
 
 }  // namespace
@@ -37,7 +52,16 @@ void bind_schedule(nb::module_& module) {
           nb::arg("skip_first_wait") = 0)
       .def(
           "__call__", [](const NativeSchedule& self, std::int64_t step) { return to_python(self.action(step)); }, nb::arg("step"))
-      .def("__repr__", [](const NativeSchedule& self) { return to_text(describe(self)); });
+      .def("__repr__", [](const NativeSchedule& self) { return to_text(describe(self)); })
+      // It never changes, and torch's is a function, of which a copy is the function itself.
+      .def("__copy__", [](nb::object self) { return self; })
+      .def(
+          "__deepcopy__", [](nb::object self, nb::handle) { return self; }, nb::arg("memo"))
+      .def("__getstate__", &state_of)
+      .def("__setstate__", [](NativeSchedule& self, const State& state) {
+        const auto [wait, warmup, active, repeat, skip_first, skip_first_wait] = state;
+        new (&self) NativeSchedule{profiler::CyclicSchedule({wait, warmup, active, repeat, skip_first, skip_first_wait})};
+      });
 }
 
 }  // namespace mindtorch::python

@@ -170,3 +170,12 @@ def test_a_library_that_lacks_one_newer_name_is_a_reason_and_records_nothing(tor
     assert answer.startswith("inactive: the bridge cannot be loaded: ")
     assert answer.endswith(f"undefined symbol: {name}; rebuild it: {layout.BUILD_COMMAND}")
     assert count == "0"
+
+
+def test_a_torch_with_other_internals_is_a_reason_and_no_error(torch):
+    answer = run(f"import torch; del torch.autograd.Function; {ASK}").strip()
+    assert answer.startswith("inactive: this version of mindtorch_v2 does not know PyTorch 2") and "'Function'" in answer
+
+
+def test_a_torch_that_applies_functions_in_c_is_known(torch):
+    assert run(f"import torch; torch.autograd.Function.apply = len; {ASK}").startswith("active: PyTorch 2")

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import threading
+from collections import Counter
 from pathlib import Path
 
 import mindtorch_v2.profiler
@@ -85,6 +86,42 @@ def test_forward_ops_are_linked_to_their_backward_nodes_as_often(traces):
     assert ours.flows == theirs.flows
 
 
+def arrows_of(torch, module, program):
+    """The ends of the arrows of autograd: names, and which of the events of that name it is."""
+    with module.profile(activities=[module.ProfilerActivity.CPU]) as prof:
+        program(torch)
+    ends, seen = {}, Counter()
+    for event in sorted(prof.events(), key=lambda event: event.time_range.start):
+        seen[event.name] += 1
+        if event.flow_type == 1:
+            ends.setdefault(event.flow_id, {})[event.flow_start] = (event.name, seen[event.name])
+    return sorted((each[True], each[False]) for each in ends.values())
+
+
+def two_passes_over_one_graph(torch):
+    result = (torch.ones(2, requires_grad=True) * 2).sum()
+    result.backward(retain_graph=True)
+    result.backward()
+
+
+def a_jacobian(torch):
+    torch.autograd.functional.jacobian(lambda x: x * 2, torch.ones(2, requires_grad=True))
+
+
+def a_second_derivative(torch):
+    x = torch.ones(2, requires_grad=True)
+    (gradient,) = torch.autograd.grad((x**3).sum(), x, create_graph=True)
+    gradient.sum().backward()
+
+
+@pytest.mark.parametrize("program", [two_passes_over_one_graph, a_jacobian, a_second_derivative])
+def test_arrows_of_a_graph_that_is_evaluated_again_end_where_torchs_end(torch, program):
+    program(torch)
+    theirs, ours = (arrows_of(torch, module, program) for module in (torch.profiler, mindtorch_v2.profiler))
+    assert ours == theirs
+    assert any(backward == ("MulBackward0", 1) for _, backward in ours)
+
+
 def test_backward_nodes_name_the_sequence_number_of_their_forward_op(traces):
     theirs, ours = traces
 
@@ -116,6 +153,28 @@ def test_every_type_of_elements_has_torchs_name(torch, read_trace, tmp_path):
         names.append([event.args["Input type"] for event in events if event.name == "aten::detach"])
     assert names[1] == names[0]
     assert ["c10::complex<float>"] in names[0] and [""] not in names[0]
+
+
+@pytest.mark.parametrize("options", [{}, {"profile_memory": True}])
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_tensors_whose_layout_has_no_strides_have_none(torch, read_trace, tmp_path, options):
+    coo, csr = torch.eye(2).to_sparse(), torch.eye(4).to_sparse_csr()
+
+    def program():
+        coo @ torch.ones(2, 2)
+        csr @ torch.ones(4, 1)
+        torch.cat([coo, coo])
+
+    def strides(module):
+        with module.profile(activities=[module.ProfilerActivity.CPU], record_shapes=True, **options) as prof:
+            program()
+        prof.export_chrome_trace(str(tmp_path / "trace.json"))
+        return read_trace(tmp_path / "trace.json").count(lambda e: (e.name, e.argument("Input Strides")))
+
+    program()
+    theirs, ours = strides(torch.profiler), strides(mindtorch_v2.profiler)
+    assert ("aten::matmul", "[[], [2, 1]]") in theirs and ("aten::cat", "[[[], []], []]") in theirs
+    assert_equal_counts(theirs, ours)
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """ExecutionTraceObserver: alone, given to a profile, and beside torch's."""
 
+import copy
+import gc
 import gzip
 import inspect
 import json
@@ -138,3 +140,16 @@ def test_the_file_has_the_form_of_torchs_for_the_same_program(tmp_path):
         assert attributes(node)["scope"] == attributes(like)["scope"]
     top_level = [list(json.loads((tmp_path / file).read_bytes())) for file in ("torch.json", "ours.json")]
     assert top_level[0] == top_level[1]
+
+
+@pytest.mark.parametrize("copy_of", [copy.copy, copy.deepcopy])
+def test_the_end_of_a_copy_is_silent_and_does_not_end_the_trace(path, copy_of, capfd):
+    observer = ExecutionTraceObserver().register_callback(str(path))
+    copied = copy_of(observer)
+    assert copied.get_output_file_path() == str(path)
+    assert not copied.is_registered
+    del copied
+    ExecutionTraceObserver.__new__(ExecutionTraceObserver)  # what a copy that fails leaves behind
+    gc.collect()
+    assert observer.is_registered
+    assert capfd.readouterr().err == ""

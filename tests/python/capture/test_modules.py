@@ -5,6 +5,7 @@ import gc
 import json
 
 import mindtorch_v2 as torch
+import pytest
 from mindtorch_v2 import nn
 from mindtorch_v2.nn import module as nn_module
 from mindtorch_v2.profiler import profile
@@ -127,3 +128,64 @@ def test_with_stacks_calls_are_in_traces_and_in_the_tree_and_are_not_listed(tmp_
         return {node.name for node in nodes}.union(*(names(node.children) for node in nodes))
 
     assert "nn.Module: Net_0" in names(prof.profiler.kineto_results.experimental_event_tree())
+
+
+class Overridden(Net):
+    """A module whose methods must not be called."""
+
+    def named_modules(self, *args, **keywords):
+        raise AssertionError("named_modules() was called")
+
+    modules = children = named_children = named_modules
+
+
+@pytest.mark.parametrize("option", ["with_modules", "with_stack"])
+def test_places_are_found_without_calls_of_methods_of_the_module(tmp_path, capfd, option):
+    net = Overridden()
+    with profile(**{option: True}) as prof:
+        net(torch.ones((1, 4)))
+    assert [place for _, place in module_events(prof, tmp_path)][:3] == ["Overridden", "Overridden.encoder", "Overridden.encoder.0"]
+    assert capfd.readouterr().err == ""
+
+
+def test_no_function_of_the_profiler_is_among_python_calls(tmp_path):
+    net = Net()
+    with profile(with_stack=True, python_calls=True) as prof:
+        net(torch.ones((1, 4)))
+    names = [event.name for event in prof.events()]
+    assert "nn.Module: Net_0" in names
+    assert not [name for name in names if "profiler/_modules.py" in name or "named_modules" in name]
+
+
+def test_a_module_that_is_reachable_twice_has_its_first_place_and_missing_ones_are_skipped(tmp_path):
+    net = Net()
+    net.missing = None
+    net._modules["none"] = None
+    net._modules["again"] = net.head
+    net._modules["itself"] = net
+    net._modules["text"] = "not a module"
+    with profile(with_modules=True) as prof:
+        net(torch.ones((1, 4)))
+    assert [place for _, place in module_events(prof, tmp_path)] == [
+        "Net",
+        "Net.encoder",
+        "Net.encoder.0",
+        "Net.encoder.1",
+        "Net.head",
+    ]
+
+
+@pytest.mark.parametrize("children", [None, 3, "missing"])
+def test_a_module_whose_children_are_no_dictionary_is_recorded(tmp_path, children):
+    class Odd(nn.Module):
+        def forward(self, x):
+            return x
+
+    odd = Odd()
+    if children == "missing":
+        del odd.__dict__["_modules"]
+    else:
+        odd.__dict__["_modules"] = children
+    with profile(with_modules=True) as prof:
+        odd(torch.ones((1, 4)))
+    assert [place for _, place in module_events(prof, tmp_path)] == ["Odd"]

@@ -2,9 +2,11 @@
 
 import asyncio
 import contextlib
+import copy
 import gc
 import inspect
 import itertools
+import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -353,3 +355,59 @@ def test_a_future_can_end_the_scope_on_another_thread(record):
     assert until_done["end_ns"] >= meanwhile["end_ns"]
     with pytest.raises(RuntimeError, match="can only be called once"):
         scope._call_end_callbacks_on_future(future)
+
+
+class Named(record_function):
+    """A subclass whose __init__ has arguments of its own."""
+
+    def __init__(self, number, *, unit):
+        super().__init__(f"{number} {unit}", "args")
+        self.number = number
+
+
+COPIES = [copy.copy, copy.deepcopy, lambda scope: pickle.loads(pickle.dumps(scope))]
+
+
+@pytest.mark.parametrize("copy_of", COPIES)
+def test_a_copy_is_a_scope_of_its_own_that_is_not_open(record, copy_of):
+    scope = record_function("block", "text")
+    with record() as recorded, scope:
+        copied = copy_of(scope)
+        copied.__exit__(None, None, None)
+        with copied:
+            pass
+        with record_function("other"):  # events() leaves out a scope that is the only one in another of its name
+            pass
+    assert (type(copied), copied.name, copied.args) == (record_function, "block", "text")
+    outer, inner = recorded.named("block")
+    assert outer["start_ns"] <= inner["start_ns"] <= inner["end_ns"] <= outer["end_ns"]
+
+
+@pytest.mark.parametrize("copy_of", COPIES)
+def test_a_copy_of_a_subclass_has_its_attributes(copy_of):
+    copied = copy_of(Named(3, unit="steps"))
+    assert (type(copied), copied.name, copied.args, copied.number) == (Named, "3 steps", "args", 3)
+
+
+def test_attributes_may_be_set_and_are_copied():
+    scope = record_function("block")
+    assert vars(scope) == {}
+    scope.owner = ["someone"]
+    assert vars(scope) == {"owner": ["someone"]}
+    assert copy.copy(scope).owner is scope.owner
+    assert copy.deepcopy(scope).owner == scope.owner
+    assert copy.deepcopy(scope).owner is not scope.owner
+
+
+def test_a_subclass_that_holds_itself_is_collected():
+    alive = [True]
+
+    class Watched:
+        def __del__(self):
+            alive.clear()
+
+    scope = Named(1, unit="x")
+    scope.itself, scope.watched = scope, Watched()
+    del scope
+    gc.collect()
+    assert not alive

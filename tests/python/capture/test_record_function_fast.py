@@ -75,3 +75,35 @@ def test_it_is_collected_with_what_it_holds():
     del watched
     gc.collect()
     assert not alive
+
+
+def kept(values):
+    """The keyword values that an event has."""
+    with profile(record_shapes=True) as prof, _RecordFunctionFast("op", (), values):
+        pass
+    (event,) = [event for event in prof.events() if event.name == "op"]
+    return event.kwinputs
+
+
+def test_an_annotation_has_its_keyword_values():
+    assert kept({"scope": "user_scope", "k": 1}) == {"scope": "user_scope", "k": 1}
+
+
+def test_values_of_each_kind_are_kept_and_others_are_torchs_word_for_them():
+    values = {"none": None, "ints": [1, 2], "reals": [1.5], "flags": [True, False], "texts": ["a", 'b"'], "empty": [], "nested": [[1], []]}
+    assert kept(values) == values
+    assert kept({"pair": (1, 2)}) == {"pair": [1, 2]}
+    endless = []
+    endless.append(endless)
+    others = {"object": object(), "dict": {}, "big": 1 << 80, "endless": endless}
+    assert kept(others) == dict.fromkeys(others, "NULL")
+
+
+def test_without_inputs_a_trace_has_no_empty_lists_of_them(tmp_path):
+    with profile(record_shapes=True) as prof, _RecordFunctionFast("op", (), {"k": 1}), _RecordFunctionFast("op"):
+        pass
+    path = tmp_path / "trace.json"
+    prof.export_chrome_trace(str(path))
+    for event in json.loads(path.read_text())["traceEvents"]:
+        if event["name"] == "op":
+            assert not {"Concrete Inputs", "Input Dims", "Input Strides", "Input type"} & event["args"].keys()

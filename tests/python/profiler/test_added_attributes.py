@@ -6,6 +6,7 @@ import pickle
 import weakref
 
 import pytest
+from profiles import record_ops
 
 
 @pytest.fixture(params=["event", "event of an iteration", "event of a list", "child", "row"])
@@ -78,14 +79,15 @@ def test_attributes_of_an_event_cannot_be_set(prof):
 
 
 @pytest.mark.parametrize("make", [lambda prof: prof.events()[0], lambda prof: prof.key_averages()[0]])
-def test_an_object_that_refers_to_itself_is_freed(prof, make):
+def test_an_object_that_refers_to_itself_is_freed_with_its_profile(op, make):
     class Probe:
         pass
 
+    prof = record_ops(op)
     item = make(prof)
     item.me, item.probe = item, Probe()
     probe = weakref.ref(item.probe)
-    del item
+    del item, prof
     gc.collect()
     assert probe() is None
 

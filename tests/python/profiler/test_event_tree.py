@@ -1,5 +1,7 @@
 """experimental_event_tree(): raw events inside what was open around them."""
 
+import gc
+
 import mindtorch_v2 as torch
 from mindtorch_v2.profiler import profile, record_function
 
@@ -79,3 +81,36 @@ def test_arguments_of_ops_have_shapes():
         torch.ones((2, 3)).sum()
     (op,) = [node for node in all_nodes(tree_of(prof)) if node.name == "aten::sum"]
     assert op.extra_fields.inputs[0].sizes == [2, 3]
+
+
+def test_every_node_has_an_id_of_its_own():
+    with profile(profile_memory=True, with_stack=True, python_calls=False) as prof:
+        work()
+        work()
+    nodes = list(all_nodes(tree_of(prof)))
+    assert {node.kind for node in nodes} == {"TorchOp", "PyCall", "Allocation"}
+    assert len({node.id for node in nodes}) == len(nodes)
+    assert all(node.id == node.correlation_id > 0 for node in nodes if node.kind == "TorchOp")
+
+
+def test_no_garbage_is_looked_for_while_the_tree_is_made():
+    def profiled(calls):
+        with profile(record_shapes=True) as prof:
+            for _ in range(calls):
+                work()
+        prof.events()
+        return prof
+
+    tree_of(profiled(1))  # the first tree imports what it needs
+    prof = profiled(200)
+    collections, thresholds = [], gc.get_threshold()
+    gc.callbacks.append(watch := lambda phase, info: collections.append(phase))
+    gc.set_threshold(100)
+    try:
+        tree_of(prof)
+        found = collections.count("start")
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.callbacks.remove(watch)
+    assert found <= 3  # as soon as they are allowed again
+    assert gc.isenabled()

@@ -1,6 +1,7 @@
 """Events: torch's attributes, and the mapping."""
 
 import json
+import weakref
 from itertools import pairwise
 
 import mindtorch_v2 as torch
@@ -126,7 +127,47 @@ def test_events_are_made_only_when_looked_at(op):
     assert len(events) == 1000
     assert len(events[10:20]) == 10 and len(events[::100]) == 10
     assert events._items is None  # nothing above has made a list of objects
-    assert events[-1] == events[999] and events[0] is not events[0]
+    assert events[-1] == events[999]
+
+
+def test_an_event_is_one_object_in_its_list(prof_of_nested_ops):
+    events = prof_of_nested_ops.events()
+    assert prof_of_nested_ops.events() is events
+    assert events[0] is events[0] is events[0:2][0] is next(iter(events)) and events[-1] is events[len(events) - 1]
+    for number, event in enumerate(events):
+        event.number = number
+    assert [event.number for event in events] == list(range(len(events)))
+    assert len({id(event) for event in events}) == len(events)
+    inner = next(event for event in events if event.cpu_parent is not None)
+    assert inner.cpu_parent is events[inner.cpu_parent.number]
+    assert inner in inner.cpu_parent.cpu_children and any(child is inner for child in inner.cpu_parent.cpu_children)
+    assert events._items is None
+    assert [event.number for event in events.data] == list(range(len(events)))  # a real list has the same objects
+    assert inner.cpu_parent is events[inner.cpu_parent.number]
+    assert weakref.ref(inner)() is inner
+
+
+def test_objects_of_events_live_as_long_as_their_list(prof_of_nested_ops):
+    class Probe:
+        pass
+
+    prof_of_nested_ops.events()[0].probe = probe = Probe()
+    last = prof_of_nested_ops.events()[-1]
+    probe = weakref.ref(probe)
+    assert probe() is not None
+    prof_of_nested_ops.start()
+    prof_of_nested_ops.stop()
+    assert len(prof_of_nested_ops.events()) == 0 and probe() is None
+    assert last.cpu_parent is None or last.cpu_parent.name
+
+
+@pytest.fixture
+def prof_of_nested_ops(op):
+    with profile() as prof:
+        for _ in range(3):
+            with record_function("outer"):
+                op("aten::mul")
+    return prof
 
 
 # Requirement D17

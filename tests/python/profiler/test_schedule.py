@@ -1,5 +1,7 @@
 """Schedules: their numbers, the actions of each step, what is kept of each cycle, and warnings."""
 
+import copy
+import pickle
 import warnings
 
 import mindtorch_v2 as torch
@@ -182,3 +184,12 @@ def test_a_schedule_that_returns_something_else_is_refused(answer):
 def test_a_schedule_that_returns_the_internal_state_is_refused():
     with pytest.raises(ValueError, match="DEVICE_STOPPED is set internally"):
         profile(schedule=lambda step: ProfilerAction.DEVICE_STOPPED)
+
+
+def test_a_copy_of_a_schedule_is_the_schedule_itself_and_it_can_be_pickled():
+    steps = schedule(wait=1, warmup=2, active=3, repeat=4, skip_first=5, skip_first_wait=6)
+    assert copy.copy(steps) is steps
+    assert copy.deepcopy({"steps": steps})["steps"] is steps
+    restored = pickle.loads(pickle.dumps(steps))
+    assert repr(restored) == repr(steps)
+    assert [restored(step) for step in range(40)] == [steps(step) for step in range(40)]
