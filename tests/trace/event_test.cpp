@@ -42,7 +42,8 @@ TEST(Event, ScalarTypesAreNamedAsTorchNamesThem) {
   EXPECT_EQ(scalar_type_name(ScalarType::kBFloat16), "c10::BFloat16");
   EXPECT_EQ(scalar_type_name(ScalarType{9}), "c10::complex<float>");
   EXPECT_EQ(scalar_type_name(ScalarType{45}), "c10::Float4_e2m1fn_x2");
-  EXPECT_EQ(scalar_type_name(ScalarType{46}), "");
+  EXPECT_EQ(scalar_type_name(ScalarType{46}), "c10::complex<c10::BFloat16>");
+  EXPECT_EQ(scalar_type_name(ScalarType{47}), "");
   EXPECT_EQ(scalar_type_name(ScalarType::kOther), "");
 }
 
