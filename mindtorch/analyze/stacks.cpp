@@ -97,6 +97,13 @@ std::string plain_frame(std::string_view frame) {
   std::string text(frame);
   std::ranges::replace_if(
       text, [](char c) { return c == ' ' || c == ';' || c == '\t' || c == '\n' || c == '\r'; }, '_');
+  // Some readers, as Python's str.splitlines(), end a line at U+2028 and U+2029 too.
+  for (const std::string_view separator : {"\xE2\x80\xA8", "\xE2\x80\xA9"}) {
+    for (std::size_t at = text.find(separator); at != std::string::npos; at = text.find(separator, at)) {
+      text[at] = '_';
+      text.erase(at + 1, separator.size() - 1);
+    }
+  }
   return without_controls(text);
 }
 

@@ -12,6 +12,12 @@ namespace {
 
 using testing::ElementsAre;
 
+TEST(Stacks, APlainFrameHoldsNothingThatSeparatesFramesWeightsOrLines) {
+  EXPECT_EQ(plain_frame("a b;c\td\ne\rf"), "a_b_c_d_e_f");
+  EXPECT_EQ(plain_frame("\u2028a\u2028\u2029b\u2027"), "_a__b\u2027");
+  EXPECT_EQ(plain_frame("a\u0085b"), "a\uFFFDb");
+}
+
 TEST(Stacks, TheMetricsAreTorchs) {
   EXPECT_THAT(supported_stack_metrics(),
               ElementsAre("self_cpu_time_total", "self_cuda_time_total", "self_xpu_time_total", "self_privateuse1_time_total"));

@@ -21,13 +21,17 @@ struct OuterScope {
   std::unique_ptr<OuterScope> outer;
 };
 
-struct RecordFunction {
+// What the object refers to, apart from the rest, because Python has to know where `dict` lies.
+struct References {
   PyObject_HEAD PyObject* name;  // a str
   PyObject* args;                // a str or None
+  PyObject* torchs;              // torch's own scope, while it takes this one's place; else null
+  PyObject* dict;                // what programs have set; null until then
+};
+
+struct RecordFunction : References {
   record::NamedScope scope;
   std::unique_ptr<OuterScope> outer;
-  PyObject* torchs;  // torch's own scope, while it takes this one's place; else null
-  PyObject* dict;    // what programs have set; null until then
   bool ends_on_exit;
 };
 
@@ -297,7 +301,7 @@ PyTypeObject make_type() {
   type.tp_vectorcall = vectorcall;
   type.tp_traverse = traverse;
   type.tp_clear = clear;
-  type.tp_dictoffset = offsetof(RecordFunction, dict);
+  type.tp_dictoffset = offsetof(References, dict);
   type.tp_dealloc = destroy;
   type.tp_call = decorate;
   type.tp_repr = repr;
