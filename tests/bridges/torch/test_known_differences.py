@@ -68,7 +68,23 @@ def test_a_profile_inside_another_one_is_refused_and_the_outer_one_goes_on():
     assert our_error is RuntimeError and our_events > 0
 
 
+def test_a_profile_is_not_stopped_by_its_own_handler():
+    def stopped(module):
+        errors = []
+
+        def ready(prof):
+            if not errors:  # torch calls the handler again
+                errors.append("stopping")
+                errors.append(error_of(prof.stop))
+
+        record(module, on_trace_ready=ready)
+        return errors[1]
+
+    assert both(stopped) == [None, RuntimeError]
+
+
 WRONG_MOMENTS = {
+    "start twice": lambda prof: (prof.start(), prof.start()),
     "stop twice": lambda prof: (prof.start(), prof.stop(), prof.stop()),
     "step before start": lambda prof: prof.step(),
     "step after stop": lambda prof: (prof.start(), prof.stop(), prof.step()),
@@ -79,7 +95,10 @@ WRONG_MOMENTS = {
 def test_calls_at_the_wrong_moment_are_errors(moment):
     make = {name: lambda module=module: module.profile(activities=[module.ProfilerActivity.CPU]) for name, module in SIDES.items()}
     assert error_of(lambda: WRONG_MOMENTS[moment](make["torch"]())) is None
-    assert error_of(lambda: WRONG_MOMENTS[moment](make["ours"]())) is RuntimeError
+    ours = make["ours"]()
+    assert error_of(lambda: WRONG_MOMENTS[moment](ours)) is RuntimeError
+    if ours.running:
+        ours.stop()
 
 
 def test_a_missing_folder_is_an_error(tmp_path):
@@ -182,3 +201,16 @@ def test_an_op_that_fails_and_the_derivative_of_a_convolution_have_flops():
     theirs, ours = both(flops)
     assert not any(theirs.values())
     assert ours["aten::convolution_backward"] and (ours["aten::matmul"] or ours["aten::dot"])
+
+
+def test_a_finished_profile_is_not_copied():
+    theirs, ours = both(record)
+    assert error_of(lambda: copy.copy(theirs)) is None and error_of(lambda: copy.copy(ours)) is TypeError
+
+
+def test_internals_of_torch_are_not_modules_of_ours():
+    import importlib
+
+    for name in ("_utils", "_memory_profiler", "_pattern_matcher"):
+        assert importlib.import_module(f"torch.profiler.{name}")
+        assert error_of(lambda name=name: importlib.import_module(f"mindtorch_v2.profiler.{name}")) is ModuleNotFoundError
