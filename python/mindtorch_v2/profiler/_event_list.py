@@ -259,7 +259,7 @@ class EventList(UserList):
 
 
 def _limit(rows):
-    """A number of rows; -1, which is no limit, for numbers that counting never reaches, such as 2.5 and infinity."""
+    """The limit as an integer. A number that a count of rows never equals, such as 2.5 or infinity, sets no limit, which is -1."""
     return int(min(rows, sys.maxsize)) if rows is not None and float(rows).is_integer() else -1
 
 

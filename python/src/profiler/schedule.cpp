@@ -24,7 +24,7 @@ std::string describe(const NativeSchedule& schedule) {
                      skip_first, skip_first_wait);
 }
 
-// What is pickled.
+// A pickle of a schedule holds these numbers.
 using State = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
 State state_of(const NativeSchedule& schedule) {
   const auto& [wait, warmup, active, repeat, skip_first, skip_first_wait] = options_of(schedule);
