@@ -1,9 +1,11 @@
-"""Our profiler on a GPU against torch.profiler: a training step, the replay of a captured graph, and the answers to a recording.
+"""Our profiler on a GPU against torch.profiler: steps of programs, the replay of a captured graph, and the answers to a recording.
 
-Everything takes turns, round by round, in one process; what a profiler adds to a plain step is compared. The rounds are short and many,
-each begins with another profiler, and what is added is the median of the differences within a round, because the speed of the machine
-changes from second to second. Of the steps of a round the fastest fifth counts, because whatever else the machine does only ever adds to
-a step. The time of a replay is the GPU's own, by CUDA events.
+What is compared is what a profiler adds to a plain step. Once torch.profiler has run, it keeps CUPTI's callbacks for the life of the
+process, so that each profiler has processes of its own, which take turns. Within a process everything takes turns, round by round. The
+rounds are short and many, each begins with another profiler, and what is added is the median of the differences within a round, because
+the speed of the machine changes from second to second. Of the steps of a round the fastest fifth counts, because whatever else the
+machine does only ever adds to a step. A line has the median of the processes, and their range in its note. The time of a replay is the
+GPU's own, by CUDA events.
 Prints one JSON object per line, as benchmarks/harness.h does. Without a GPU it says so and ends.
 """
 
@@ -24,9 +26,9 @@ from pathlib import Path
 
 BUILD = Path(os.environ["MINDTORCH_BUILD_DIR"])
 sys.path.insert(0, str(BUILD / "python"))
-os.environ.setdefault("MINDTORCH_TORCH_BRIDGE_DIR", str(BUILD / "torch_bridge"))
+os.environ.setdefault("MINDTORCH_LIBRARY_PATH", f"torch_bridge={BUILD}/torch_bridge")
 
-ROUNDS, STEPS = 60, 10
+PROCESSES = 3  # of each profiler
 GRAPH_KERNELS, REPLAYS, GRAPH_ROUNDS = 2000, 10, 15
 ANSWER_STEPS = 100
 MILLION_REPLAYS = 500  # of the graph
@@ -44,7 +46,7 @@ def report(name, ours, peer, peer_value, unit, note):
     print(json.dumps(line | {"unit": unit, "note": note}), flush=True)
 
 
-def training_step(torch):
+def mlp(torch):
     layers = [torch.nn.Sequential(torch.nn.Linear(256, 256), torch.nn.GELU(), torch.nn.LayerNorm(256)) for _ in range(4)]
     model = torch.nn.Sequential(*layers).cuda()
     optimizer = torch.optim.AdamW(model.parameters(), foreach=False)
@@ -55,6 +57,66 @@ def training_step(torch):
         model(batch).square().mean().backward()
         optimizer.step()
 
+    return step
+
+
+def gpt2(torch):
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    model = GPT2LMHeadModel(GPT2Config()).cuda().bfloat16()
+    optimizer = torch.optim.AdamW(model.parameters(), fused=True)
+    tokens = torch.randint(0, 50257, (2, 256), device="cuda")
+
+    def step():
+        optimizer.zero_grad()
+        model(input_ids=tokens, labels=tokens).loss.backward()
+        optimizer.step()
+
+    return step
+
+
+def resnet(torch):
+    from torchvision.models import resnet50
+
+    model = resnet50().cuda().to(memory_format=torch.channels_last)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
+    images = torch.randn(8, 3, 224, 224, device="cuda").contiguous(memory_format=torch.channels_last)
+    labels = torch.randint(0, 1000, (8,), device="cuda")
+
+    def step():
+        optimizer.zero_grad()
+        with torch.autocast("cuda", torch.bfloat16):
+            loss = torch.nn.functional.cross_entropy(model(images), labels)
+        loss.backward()
+        optimizer.step()
+
+    return step
+
+
+def decode(torch):
+    """A token of a Llama's text for each step."""
+    from transformers import DynamicCache, LlamaConfig, LlamaForCausalLM
+
+    sizes = {"hidden_size": 1024, "intermediate_size": 2816, "num_hidden_layers": 16, "num_attention_heads": 16}
+    model = LlamaForCausalLM(LlamaConfig(**sizes)).cuda().bfloat16().eval()
+    token, cache = torch.zeros(1, 1, dtype=torch.long, device="cuda"), DynamicCache()
+
+    def step():
+        nonlocal token, cache
+        with torch.no_grad():
+            token = model(token, past_key_values=cache, use_cache=True).logits.argmax(-1)
+        if cache.get_seq_length() == 512:
+            cache = DynamicCache()
+
+    return step
+
+
+# Each program, how many steps a context has, and how many rounds there are.
+PROGRAMS = {mlp: (10, 12), gpt2: (5, 8), resnet: (5, 6), decode: (10, 6)}
+
+
+def warmed_up(torch, program):
+    step = program(torch)
     for _ in range(20):
         step()
     torch.cuda.synchronize()
@@ -73,9 +135,22 @@ def profilers(torch):
     }
 
 
+# Parts of benchmarks/libtorch/cupti_floor.cpp.
+OPS, ARGUMENTS, WORK, CALL_CALLBACKS, RUNTIME_RECORDS, DRIVER_RECORDS = (1 << bit for bit in range(6))
+FLOOR = OPS | WORK | CALL_CALLBACKS
+PARTS = {
+    "op callbacks": OPS,
+    "work records": WORK,
+    "op callbacks, work records": OPS | WORK,
+    "op callbacks, work records, call callbacks": FLOOR,
+    "op callbacks, work records, runtime records": OPS | WORK | RUNTIME_RECORDS,
+    "op callbacks, work records, runtime and driver records": OPS | WORK | RUNTIME_RECORDS | DRIVER_RECORDS,
+}
+
+
 @functools.cache  # it is compiled
 def floor(torch):
-    """A function that makes the context of benchmarks/libtorch/cupti_floor.cpp."""
+    """A function that makes a context of some parts of benchmarks/libtorch/cupti_floor.cpp."""
     from mindtorch_v2.torch_bridge import compiler
 
     out = BUILD / "cupti_floor.so"
@@ -90,8 +165,8 @@ def floor(torch):
     noise = (ctypes.c_uint32 * len(numbers))(*numbers), len(numbers)
 
     @contextlib.contextmanager
-    def context(with_arguments=False):
-        problem = library.start(cupti.encode(), *noise, int(with_arguments))
+    def context(parts=FLOOR):
+        problem = library.start(cupti.encode(), *noise, parts)
         if problem is not None:
             raise RuntimeError(problem.decode())
         yield
@@ -100,10 +175,10 @@ def floor(torch):
     return context
 
 
-def seconds_per_step(torch, step, context):
+def seconds_per_step(torch, step, steps, context):
     times = []
     with context:
-        for _ in range(STEPS):
+        for _ in range(steps):
             start = time.perf_counter()
             step()
             times.append(time.perf_counter() - start)
@@ -123,22 +198,91 @@ def in_turns(rounds, measure, contexts):
     return values
 
 
-def measure_steps(torch, make, step):
-    for flags_name, flags in FLAGS.items():
-        with_arguments = flags.get("record_shapes", False)
-        contexts = {"plain": contextlib.nullcontext, "floor": functools.partial(floor(torch), with_arguments)}
-        contexts |= {name: functools.partial(make[name], **flags) for name in ("ours", "torch")}
-        times = in_turns(ROUNDS, lambda context: seconds_per_step(torch, step, context), contexts)
+@contextlib.contextmanager
+def with_call_records(context):
+    os.environ["MINDTORCH_CUPTI_RECORDS"] = "calls"
+    with context:
+        yield
+    del os.environ["MINDTORCH_CUPTI_RECORDS"]
+
+
+def contexts_of(profiler, torch, make):
+    """{name: a function that makes a context} of what is measured in the processes of a profiler."""
+    contexts = {"plain": contextlib.nullcontext}
+    contexts |= {f"{profiler} {name}": functools.partial(make[profiler], **flags) for name, flags in FLAGS.items()}
+    if profiler == "ours":
+        contexts["floor default"] = floor(torch)
+        contexts["floor all"] = functools.partial(floor(torch), FLOOR | ARGUMENTS)
+        contexts["ours with call records"] = lambda: with_call_records(make["ours"]())
+        contexts |= {f"part: {name}": functools.partial(floor(torch), parts) for name, parts in PARTS.items()}
+    return contexts
+
+
+def added_to_steps(profiler, torch, make):
+    """{program: {context: microseconds that are added to a step}}; "plain" has those of the step itself."""
+    found = {}
+    for program, (steps, rounds) in PROGRAMS.items():
+        try:
+            step = warmed_up(torch, program)
+        except ImportError as error:
+            print(f"cuda/{program.__name__}: {error}", file=sys.stderr)
+            continue
+        contexts = contexts_of(profiler, torch, make)
+        for context in contexts.values():  # the first profile of each loads libraries
+            with context():
+                step()
+        times = in_turns(rounds, lambda context, step=step, steps=steps: seconds_per_step(torch, step, steps, context), contexts)
         added = {
             name: statistics.median(value - plain for value, plain in zip(values, times["plain"], strict=True)) * 1e6
             for name, values in times.items()
         }
-        note = f"added to a step of {statistics.median(times['plain']) * 1e6:.0f} us"
-        report(f"step_{flags_name}", added["ours"], "torch.profiler", added["torch"], "us", note)
-        least = f"empty callbacks{' with arguments' if with_arguments else ''} and CUPTI with the same kinds"
-        report(f"least_{flags_name}", added["floor"], "torch.profiler", added["torch"], "us", f"{least}, {note}")
-        if not flags:
-            report("floor", added["ours"], least, added["floor"], "us", note)
+        found[program.__name__] = added | {"plain": statistics.median(times["plain"]) * 1e6}
+    return found
+
+
+def run_child(*arguments, **environment):
+    """What a process of this program prints in its last line; None if it fails, which is told."""
+    command = [sys.executable, __file__, *arguments]
+    done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, timeout=600)
+    if done.returncode != 0:
+        print(f"cuda {' '.join(arguments)}: failed: {done.stderr[-300:]}", file=sys.stderr)
+        return None
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def measure_steps():
+    of_processes = [run_child("--steps", profiler) for _ in range(PROCESSES) for profiler in ("ours", "torch")]
+    of_processes = [each for each in of_processes if each is not None]
+    for program in (each.__name__ for each in PROGRAMS):
+        values = {}
+        for found in of_processes:
+            for name, value in found.get(program, {}).items():
+                values.setdefault(name, []).append(value)
+        if values:
+            report_steps(program, values)
+
+
+def report_steps(program, values):
+    medians = {name: statistics.median(each) for name, each in values.items()}
+    plain = medians["plain"]
+
+    def range_of(name):
+        return f"{min(values[name]):.0f} to {max(values[name]):.0f}"
+
+    def compare(name, ours, peer_name, peer):
+        if ours in values and peer in values:
+            note = f"added to a step of {plain:.0f} us; ours {range_of(ours)}, {peer_name} {range_of(peer)}"
+            report(f"{program}_{name}", medians[ours], peer_name, medians[peer], "us", note)
+
+    for flags in FLAGS:
+        compare(flags, f"ours {flags}", "torch.profiler", f"torch {flags}")
+        compare(f"floor_{flags}", f"ours {flags}", "the floor", f"floor {flags}")
+        compare(f"least_{flags}", f"floor {flags}", "torch.profiler", f"torch {flags}")
+    compare("call_records", "ours default", "ours with call records", "ours with call records")
+    for name in medians:
+        if name.startswith("part: ") or name.endswith(("default", "all")):
+            note = f"{name.removeprefix('part: ')}: added to a step, {range_of(name)} us"
+            report(f"{program}_part", medians[name], "the step", plain, "us", note)
 
 
 def gpu_ms_per_replay(torch, graph, context):
@@ -168,7 +312,9 @@ def captured_graph(torch, x, context):
 def measure_graphs(torch, make):
     x = torch.ones(1024, device="cuda")
     graph = captured_graph(torch, x, contextlib.nullcontext())
-    contexts = {"plain": contextlib.nullcontext, "floor": floor(torch), "ours": make["ours"], "torch": make["torch"]}
+    # Torch keeps CUPTI's callbacks in this process, so that calls are records in each of them.
+    kinds = functools.partial(floor(torch), OPS | WORK | RUNTIME_RECORDS | DRIVER_RECORDS)
+    contexts = {"plain": contextlib.nullcontext, "floor": kinds, "ours": make["ours"], "torch": make["torch"]}
     times = in_turns(GRAPH_ROUNDS, lambda context: gpu_ms_per_replay(torch, graph, context), contexts)
     medians = {name: statistics.median(values) for name, values in times.items()}
     note = f"GPU time of a replay of {GRAPH_KERNELS} kernels"
@@ -242,14 +388,9 @@ def measure_memory():
         config = Path(folder) / "kineto.conf"
         config.write_text("ACTIVITIES_MAX_GPU_BUFFER_SIZE_MB=4096\n")
         for name in ("ours", "torch"):
-            environment = os.environ | {"KINETO_CONFIG": str(config)}
-            done = subprocess.run(
-                [sys.executable, __file__, "--million", name], env=environment, capture_output=True, text=True, timeout=300
-            )
-            if done.returncode != 0:
-                print(f"cuda/rss: {name} failed: {done.stderr[-300:]}", file=sys.stderr)
+            found[name] = run_child("--million", name, KINETO_CONFIG=str(config))
+            if found[name] is None:
                 return
-            found[name] = json.loads(done.stdout.splitlines()[-1])
     note = f"a recording of {found['ours'][1]} kernels of graphs, answered"
     report("rss", found["ours"][0] / 1e6, "torch.profiler", found["torch"][0] / 1e6, "MB", note)
 
@@ -267,13 +408,16 @@ def main():
 
     compiler.build_if_needed()
     warnings.simplefilter("ignore")
+    make = profilers(torch)
     if "--million" in sys.argv:
-        return grown_by_a_million(torch, profilers(torch)[sys.argv[-1]])
-    make, step = profilers(torch), training_step(torch)
+        return grown_by_a_million(torch, make[sys.argv[-1]])
+    if "--steps" in sys.argv:
+        return print(json.dumps(added_to_steps(sys.argv[-1], torch, make)))
+    measure_steps()
+    step = warmed_up(torch, mlp)
     for name in make:  # the first profile of each loads libraries
         with make[name]():
             step()
-    measure_steps(torch, make, step)
     measure_graphs(torch, make)
     measure_whole_graphs(torch, make)
     measure_answers(torch, make, step)

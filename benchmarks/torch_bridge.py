@@ -22,7 +22,7 @@ from pathlib import Path
 
 BUILD = Path(os.environ["MINDTORCH_BUILD_DIR"])
 sys.path.insert(0, str(BUILD / "python"))
-os.environ.setdefault("MINDTORCH_TORCH_BRIDGE_DIR", str(BUILD / "torch_bridge"))
+os.environ.setdefault("MINDTORCH_LIBRARY_PATH", f"torch_bridge={BUILD}/torch_bridge")
 
 ROUNDS, STEPS = 50, 40
 FLAGS = {

@@ -2,8 +2,29 @@
 include_guard()
 include(CMakePackageConfigHelpers)
 
+# What is installed belongs to one of four components: cpp (library, headers, CMake package, mtprof), python (the package mindtorch_v2, which
+# needs cpp), bridge (to LibTorch) and runtime (the embedded runtime, and its part of the Python package).
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME cpp)
+# The folder of the Python package. A wheel is one folder with all of it; otherwise Python looks for packages in its site-packages.
+if(SKBUILD)
+  set(MINDTORCH_PYTHON_DIR .)
+endif()
+
 # Programs that are installed find the library beside them, wherever the whole is moved.
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+if(NOT CMAKE_INSTALL_LIBDIR STREQUAL "lib")
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+  file(CREATE_LINK ${PROJECT_BINARY_DIR}/lib ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR} SYMBOLIC)
+endif()
+
+# A target that is installed has the RUNPATH of its installation in the build tree too, whose folders lie as those of an installation do.
+# Otherwise CMake leaves room for a replacement, which ends in an empty entry: the loader would look into the current folder, where anybody
+# may have put a library. A wheel is made in a build tree from which nothing runs, and names no folder of this machine.
+function(mindtorch_same_runpath_everywhere target)
+  if(NOT SKBUILD)
+    set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH_USE_LINK_PATH ON)
+  endif()
+endfunction()
 
 # The library, its public headers, and the targets mindtorch::mindtorch and mindtorch::<part>.
 function(mindtorch_install_library)

@@ -88,6 +88,7 @@ function(mindtorch_finish_library)
   # Calls inside the library need no symbol look-up; data stays interposable, as executables may hold copies of it.
   target_link_options(mindtorch PRIVATE -Wl,-Bsymbolic-functions)
   set_target_properties(mindtorch PROPERTIES LINKER_LANGUAGE CXX)
+  mindtorch_same_runpath_everywhere(mindtorch)
   if(NOT SKBUILD)  # a wheel has no links, so there the file has one name
     set_target_properties(mindtorch PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
   endif()

@@ -5,7 +5,6 @@
 #include "examples/training.h"
 
 namespace mt = mindtorch;
-namespace nn = mindtorch::nn;
 
 constexpr std::int64_t kSize = 16, kDirections = 4;
 
@@ -29,21 +28,15 @@ static Batch stripes(examples::Sequence& sequence, std::int64_t count, mt::Devic
   return {mt::tensor(pixels, {count, 1, kSize, kSize}, {.device = device}), mt::tensor(labels, {count}, {.device = device})};
 }
 
-struct Cnn : nn::Module {
-  nn::Conv2d conv1{1, 16, 3, {.padding = 1}}, conv2{16, 32, 3, {.padding = 1}};
-  nn::BatchNorm2d norm1{16}, norm2{32};
-  nn::MaxPool2d pool{2};
-  nn::AdaptiveAvgPool2d average{1};
-  nn::Linear out{32, kDirections};
+struct Cnn {
+  examples::Convolution first, second;
+  examples::Linear out;
 
-  Cnn() {
-    register_module("conv1", conv1), register_module("norm1", norm1), register_module("pool", pool);
-    register_module("conv2", conv2), register_module("norm2", norm2), register_module("average", average);
-    register_module("out", out);
-  }
-  mt::Tensor forward(const mt::Tensor& images) override {
-    const mt::Tensor edges = pool(mt::relu(norm1(conv1(images))));
-    return out(average(mt::relu(norm2(conv2(edges)))).flatten(1));
+  Cnn(examples::Parameters& parameters, mt::Device device)
+      : first(parameters, 1, 16, device), second(parameters, 16, 32, device), out(parameters, 32, kDirections) {}
+  mt::Tensor operator()(const mt::Tensor& images) const {
+    const mt::Tensor edges = mt::max_pool2d(mt::relu(first(images)), 2);
+    return out(mt::adaptive_avg_pool2d(mt::relu(second(edges)), 1).flatten(1));
   }
 };
 
@@ -51,9 +44,9 @@ int main(int argc, char** argv) {
   const auto arguments = examples::parse(argc, argv, "train_cnn", 60);
   if (!arguments) return 2;
   mt::manual_seed(0);
-  Cnn model;
-  model.to(arguments->device);
-  mt::optim::SGD optimizer(model.parameters(), {.lr = 0.05, .momentum = 0.9});
+  examples::Parameters parameters(arguments->device);
+  const Cnn model(parameters, arguments->device);
+  mt::optim::SGD optimizer(parameters.all(), {.lr = 0.05, .momentum = 0.9});
 
   examples::Sequence sequence(1);
   return examples::train(*arguments, [&](int) {

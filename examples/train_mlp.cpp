@@ -5,7 +5,6 @@
 #include "examples/training.h"
 
 namespace mt = mindtorch;
-namespace nn = mindtorch::nn;
 
 struct Batch {
   mt::Tensor points, labels;
@@ -28,18 +27,14 @@ int main(int argc, char** argv) {
   const auto arguments = examples::parse(argc, argv, "train_mlp", 300);
   if (!arguments) return 2;
   mt::manual_seed(0);
-  nn::Sequential model;
-  model.add<nn::Linear>(2, 128);
-  model.add<nn::ReLU>();
-  model.add<nn::Dropout>(0.1);
-  model.add<nn::Linear>(128, 3);
-  model.to(arguments->device);
-  mt::optim::AdamW optimizer(model.parameters(), {.lr = 0.01});
+  examples::Parameters parameters(arguments->device);
+  const examples::Linear inner(parameters, 2, 128), outer(parameters, 128, 3);
+  mt::optim::AdamW optimizer(parameters.all(), {.lr = 0.01});
 
   examples::Sequence sequence(1);
   return examples::train(*arguments, [&](int) {
     const Batch batch = spirals(sequence, 256, arguments->device);
-    const mt::Tensor loss = mt::cross_entropy(model(batch.points), batch.labels);
+    const mt::Tensor loss = mt::cross_entropy(outer(mt::dropout(mt::relu(inner(batch.points)), 0.1, true)), batch.labels);
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();

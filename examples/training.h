@@ -10,9 +10,9 @@
 #include <optional>
 #include <string>
 
+#include "examples/models.h"
 #include "mindtorch/profiler/profiler.h"
 #include "mindtorch/runtime/functions.h"
-#include "mindtorch/runtime/nn/nn.h"
 #include "mindtorch/runtime/optim/optim.h"
 
 namespace examples {
@@ -54,10 +54,8 @@ inline int train(const Arguments& arguments, const std::function<mindtorch::Tens
   namespace prof = mindtorch::profiler;
   std::optional<prof::Profile> profile;
   if (arguments.profile) {
-    prof::ProfileOptions options{.schedule = prof::schedule({.wait = 1, .warmup = 1, .active = 3, .repeat = 1}),
-                                 .record_shapes = true,
-                                 .profile_memory = true,
-                                 .with_modules = true};
+    prof::ProfileOptions options{
+        .schedule = prof::schedule({.wait = 1, .warmup = 1, .active = 3, .repeat = 1}), .record_shapes = true, .profile_memory = true};
     profile.emplace(std::move(options));
     profile->start();
   }

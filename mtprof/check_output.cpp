@@ -8,6 +8,7 @@
 
 #include "mindtorch/base/text.h"
 #include "mindtorch/export/markup.h"
+#include "mtprof/shown.h"
 
 namespace mindtorch::mtprof {
 namespace {
@@ -46,12 +47,15 @@ std::string command_escaped(std::string_view text) {
 
 std::string verdicts_text(std::span<const Verdict> verdicts) {
   std::string text;
-  for (const Verdict& verdict : verdicts) text += fmt::format("{:<9} {}\n", outcome_name(verdict.outcome), valid_utf8(verdict.text()));
-  return text + fmt::format("{} of {} limits exceeded\n", count(verdicts, Outcome::kExceeded), verdicts.size());
+  for (const Verdict& verdict : verdicts) text += fmt::format("{:<9} {}\n", outcome_name(verdict.outcome), shown(verdict.text()));
+  text += fmt::format("{} of {} limits exceeded", count(verdicts, Outcome::kExceeded), verdicts.size());
+  if (const std::size_t unclear = count(verdicts, Outcome::kUnclear); unclear > 0) text += fmt::format(", {} undecided", unclear);
+  return text + "\n";
 }
 
 std::string verdicts_json(std::span<const Verdict> verdicts) {
-  std::string text = fmt::format("{{\"exceeded\":{},\"limits\":[", count(verdicts, Outcome::kExceeded));
+  std::string text =
+      fmt::format("{{\"exceeded\":{},\"unclear\":{},\"limits\":[", count(verdicts, Outcome::kExceeded), count(verdicts, Outcome::kUnclear));
   for (const Verdict& verdict : verdicts) {
     const analyze::Shift& shift = verdict.shift;
     if (&verdict != verdicts.data()) text += ",\n";
@@ -86,7 +90,7 @@ std::string verdicts_github(std::span<const Verdict> verdicts) {
   for (const Verdict& verdict : verdicts) {
     if (verdict.outcome == Outcome::kWithin) continue;
     const std::string_view command = verdict.outcome == Outcome::kExceeded ? "error" : "warning";
-    text += fmt::format("::{} title=mtprof check::{}\n", command, command_escaped(valid_utf8(verdict.text())));
+    text += fmt::format("::{} title=mtprof check::{}\n", command, command_escaped(shown(verdict.text())));
   }
   return text;
 }

@@ -3,14 +3,19 @@
 
 #include <functional>
 
+#include "mtprof/files.h"
+
 namespace CLI {
 class App;
 }
 
 namespace mindtorch::mtprof {
 
-// Runs a command. Returns the exit status: 0 if all is well, 1 if something was found or failed.
-using Run = std::function<int()>;
+// A command with its arguments. Its files are checked, then it is started.
+struct Run {
+  Files files;
+  std::function<int()> start;  // returns the exit status: 0 if all is well, 1 if something was found or failed
+};
 
 void add_table(CLI::App& program, Run& run);
 void add_export(CLI::App& program, Run& run);

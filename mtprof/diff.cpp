@@ -12,13 +12,13 @@
 #include "mtprof/diff_output.h"
 #include "mtprof/loading.h"
 #include "mtprof/page.h"
+#include "mtprof/values.h"
 
 namespace mindtorch::mtprof {
 namespace {
 
 struct Arguments {
-  std::uint64_t max_memory = 0;
-  DiffNames files;
+  RunPair runs;
   analyze::StepProfileOptions profile;
   double confidence = 0.99;
   std::string output;
@@ -26,6 +26,7 @@ struct Arguments {
   bool all = false;
   bool json = false;
   bool csv = false;
+  bool force = false;
 };
 
 struct Compared {
@@ -35,26 +36,27 @@ struct Compared {
 
 Compared compare(const Arguments& arguments) {
   if (arguments.output.ends_with(".html")) {
-    WrittenPage page = write_page({.input = {arguments.files.after, arguments.max_memory},
+    WrittenPage page = write_page({.input = {arguments.runs.after, arguments.runs.max_memory},
                                    .output = arguments.output,
-                                   .baseline = arguments.files.before,
+                                   .baseline = arguments.runs.before,
                                    .profile = arguments.profile,
                                    .confidence = arguments.confidence,
                                    .opens_with_comparison = true});
     return {std::move(*page.diff), page.is_damaged};
   }
-  const ProfiledRun before = load_profile({arguments.files.before, arguments.max_memory}, arguments.profile);
-  const ProfiledRun after = load_profile({arguments.files.after, arguments.max_memory}, arguments.profile);
+  const ProfiledRun before = load_profile({arguments.runs.before, arguments.runs.max_memory}, arguments.profile);
+  const ProfiledRun after = load_profile({arguments.runs.after, arguments.runs.max_memory}, arguments.profile);
   return {analyze::diff_runs(before.profile, after.profile, arguments.confidence), before.is_damaged || after.is_damaged};
 }
 
 int run_diff(const Arguments& arguments) {
   const Compared compared = compare(arguments);
   const std::string& output = arguments.output;
+  const DiffNames names{arguments.runs.before, arguments.runs.after};
   const bool is_json = arguments.json || output.ends_with(".json"), is_csv = arguments.csv || output.ends_with(".csv");
-  const std::string text = is_json  ? diff_json(compared.diff, arguments.files)
+  const std::string text = is_json  ? diff_json(compared.diff, names)
                            : is_csv ? diff_csv(compared.diff)
-                                    : diff_text(compared.diff, arguments.files, arguments.row_limit, arguments.all);
+                                    : diff_text(compared.diff, names, arguments.row_limit, arguments.all);
   if (output.empty() || output.ends_with(".html")) {
     fmt::print("{}", text);
   } else {
@@ -69,20 +71,23 @@ int run_diff(const Arguments& arguments) {
 void add_diff(CLI::App& program, Run& run) {
   CLI::App* command = program.add_subcommand("diff", "What changed between two runs, told apart from noise");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("BEFORE", arguments->files.before, "A recording or a Chrome trace")->required();
-  command->add_option("AFTER", arguments->files.after, "A later run of the same program")->required();
-  add_max_memory(*command, arguments->max_memory);
+  add_pair(*command, arguments->runs);
   command->add_flag("--by-shape", arguments->profile.by_shape, "One row for each set of input shapes");
   command->add_flag("--by-module", arguments->profile.by_module, "One row for each module around an op");
   command->add_option("--confidence", arguments->confidence, "Probability that equal runs show no change in any row")
-      ->check(CLI::Range(0.5, 0.999999))
+      ->check(number(0.5, 0.999999))
       ->capture_default_str();
   command->add_option("-o,--output", arguments->output, "A file: .html for a page, .json, .csv; other suffixes give the text");
-  command->add_option("--limit", arguments->row_limit, "Most rows to show; -1 for all")->capture_default_str();
+  command->add_option("--limit", arguments->row_limit, "Most rows to show; -1 for all")->check(whole_number(-1))->capture_default_str();
   command->add_flag("--all", arguments->all, "Rows without a change too");
   auto* json = command->add_flag("--json", arguments->json, "Every row as JSON");
   command->add_flag("--csv", arguments->csv, "Every row as CSV")->excludes(json);
-  command->callback([arguments, &run] { run = [arguments] { return run_diff(*arguments); }; });
+  add_force(*command, arguments->force);
+  command->callback([arguments, &run] {
+    set_pair(arguments->runs, true);
+    run = {{{arguments->runs.before, arguments->runs.after}, {{"-o", arguments->output}}, arguments->force},
+           [arguments] { return run_diff(*arguments); }};
+  });
 }
 
 }  // namespace mindtorch::mtprof

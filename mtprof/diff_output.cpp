@@ -7,15 +7,19 @@
 #include <array>
 #include <cmath>
 
+#include "mindtorch/analyze/report/verdict.h"
 #include "mindtorch/analyze/units.h"
+#include "mindtorch/base/demangle.h"
 #include "mindtorch/base/text.h"
 #include "mindtorch/export/markup.h"
 #include "mindtorch/export/tabular/tabular_text.h"
+#include "mtprof/shown.h"
 
 namespace mindtorch::mtprof {
 namespace {
 
 using analyze::Diff;
+using analyze::DiffPart;
 using analyze::DiffRow;
 using analyze::Shift;
 using analyze::WorkChange;
@@ -23,6 +27,8 @@ using exporter::ColumnType;
 using exporter::Value;
 
 constexpr int kNameWidth = 45;
+constexpr int kPartWidth = 60;
+constexpr double kWorthTelling = 0.005;  // of the change of the step, or of the step itself where that did not change
 
 std::string percent(const Shift& shift, double value) {
   if (shift.before == 0) return value == 0 ? "0.0%" : "new";
@@ -39,10 +45,67 @@ std::string calls(const Shift& shift) {
 }
 
 std::string name_of(const DiffRow& row) {
-  std::string name = row.change == WorkChange::kRenamed ? fmt::format("{} -> {}", row.other_name, row.key.name) : row.key.name;
+  std::string name = demangled(row.key.name);
+  if (row.change == WorkChange::kRenamed) name = fmt::format("{} -> {}", demangled(row.other_name), name);
   if (!row.key.module.empty()) name += fmt::format(" in {}", row.key.module);
   if (!row.key.shapes.empty()) name += fmt::format(" {}", row.key.shapes);
-  return exporter::shortened(valid_utf8(name), kNameWidth);
+  return exporter::shortened(shown(name), kNameWidth);
+}
+
+std::string signed_time(double ns) { return fmt::format("{}{}", ns < 0 ? "-" : "+", analyze::format_time(std::abs(ns) / 1000)); }
+
+std::string part_line(const DiffPart& part) {
+  std::string name = part.key.title();
+  name = exporter::shortened(shown(name), kPartWidth);
+  if (!part.line.empty()) name += fmt::format(", {}", shown(analyze::short_line(part.line)));
+  for (const std::string& note : part.notes) name += fmt::format("; {}", exporter::shortened(shown(note), kPartWidth));
+  return fmt::format("{:>12}  {:>12}  {:>12}  {:>8}  {}\n", signed_time(part.mean_change()), analyze::format_time(part.mean_before / 1000),
+                     analyze::format_time(part.mean_after / 1000), analyze::work_change_name(part.change), name);
+}
+
+// The parts that changed and are worth a line, as indices into Diff::parts. The rest is told as one sum.
+std::vector<const DiffPart*> told_parts(const Diff& diff, bool all) {
+  const double whole = std::max(std::abs(diff.mean_change()), diff.step_time.is_change() ? 0 : diff.mean_before);
+  std::vector<const DiffPart*> told;
+  for (const DiffPart& part : diff.parts) {
+    const bool is_worth = (part.change != WorkChange::kNone || !diff.has_steps) && std::abs(part.mean_change()) >= kWorthTelling * whole;
+    if (all || is_worth) told.push_back(&part);
+  }
+  return told;
+}
+
+// The step as the sum of its parts: the lines add up to the change of the mean step.
+std::string parts_text(const Diff& diff, int row_limit, bool all) {
+  if (diff.parts.empty()) return "";
+  std::vector<const DiffPart*> told = told_parts(diff, all);
+  if (row_limit >= 0 && told.size() > static_cast<std::size_t>(row_limit)) told.resize(static_cast<std::size_t>(row_limit));
+  double rest = diff.mean_change() - diff.unusual_change();
+  for (const DiffPart* part : told) rest -= part->mean_change();
+  std::string text;
+  if (diff.step_time.is_change())
+    text += fmt::format("The rows explain {} of the {} by which a {} changed.\n", signed_time(diff.explained_ns()),
+                        signed_time(diff.mean_change() - diff.unusual_change()), diff.has_steps ? "usual step" : "run");
+  if (!diff.has_steps) text += "Runs in which nothing repeats are single values: noise cannot be told from change.\n";
+  text += fmt::format("\n{:>12}  {:>12}  {:>12}  {:>8}  {}\n", "Difference", "Before", "After", "Change", "Part of the step");
+  for (const DiffPart* part : told) text += part_line(*part);
+  if (told.size() < diff.parts.size())
+    text += fmt::format("{:>12}  {:>12}  {:>12}  {:>8}  {}\n", signed_time(rest), "", "", "",
+                        fmt::format("{} other parts: small, or no change beyond noise", diff.parts.size() - told.size()));
+  if (diff.unusual_before != 0 || diff.unusual_after != 0)
+    text += fmt::format("{:>12}  {:>12}  {:>12}  {:>8}  added by the slowest and the fastest tenth of the steps\n",
+                        signed_time(diff.unusual_change()), analyze::format_time(diff.unusual_before / 1000),
+                        analyze::format_time(diff.unusual_after / 1000), "");
+  return text + fmt::format("{:>12}  {:>12}  {:>12}  {:>8}  the mean step\n\n", signed_time(diff.mean_change()),
+                            analyze::format_time(diff.mean_before / 1000), analyze::format_time(diff.mean_after / 1000), "");
+}
+
+// Work on the thread of the loop is told with its part of the step, unless the user asked for rows by shape or by module.
+bool is_told_as_part(const Diff& diff, const DiffRow& row) {
+  const bool is_time = row.change != WorkChange::kCalls && row.change != WorkChange::kMoved && row.change != WorkChange::kRenamed;
+  if (!is_time || row.key.timeline != trace::DeviceType::kCpu || !row.key.shapes.empty() || !row.key.module.empty()) return false;
+  return std::ranges::any_of(diff.parts, [&](const DiffPart& part) {
+    return part.change != WorkChange::kNone && part.key.is_work && part.key.name == row.key.name;
+  });
 }
 
 std::string summary(std::string_view what, const Shift& shift) {
@@ -101,24 +164,31 @@ std::string shift_json(const Shift& shift) {
 }  // namespace
 
 std::string diff_text(const Diff& diff, const DiffNames& names, int row_limit, bool all) {
-  std::string text = fmt::format("before      {} ({} steps)\nafter       {} ({} steps)\n", valid_utf8(names.before),
-                                 diff.steps_before.size(), valid_utf8(names.after), diff.steps_after.size());
-  text += summary("step time", diff.step_time);
+  const auto what = [&](std::size_t steps) {
+    return diff.has_steps ? fmt::format("{} {}s", steps, shown(diff.unit)) : std::string("nothing repeats in it");
+  };
+  std::string text = fmt::format("before      {} ({})\nafter       {} ({})\n", shown(names.before), what(diff.steps_before.size()),
+                                 shown(names.after), what(diff.steps_after.size()));
+  text += summary(diff.has_steps ? "step time" : "whole run", diff.step_time);
   if (diff.device_time.before != 0 || diff.device_time.after != 0) text += summary("device time", diff.device_time);
-  text += fmt::format("Intervals hold with {:g} % confidence. Times are self times per step.\n\n", 100 * diff.confidence);
+  text += fmt::format("Intervals hold with {:g} % confidence, and compare medians. Parts are compared by their means, which add up.\n",
+                      100 * diff.confidence);
+  text += parts_text(diff, row_limit, all);
 
-  std::vector<const DiffRow*> shown;
+  std::vector<const DiffRow*> rows;
   for (const DiffRow& row : diff.rows) {
-    if (all || row.change != WorkChange::kNone) shown.push_back(&row);
+    if (all || (row.change != WorkChange::kNone && !is_told_as_part(diff, row))) rows.push_back(&row);
   }
-  const std::size_t limit = row_limit < 0 ? shown.size() : std::min(shown.size(), static_cast<std::size_t>(row_limit));
+  const std::size_t limit = row_limit < 0 ? rows.size() : std::min(rows.size(), static_cast<std::size_t>(row_limit));
   if (limit > 0) {
+    text += "Work by name, on all threads and devices; times are self times per step.\n";
     text += fmt::format("{:>{}}  {:>8}  {:>12}  {:>12}  {:>12}  {:>9}  {:>20}  {}\n", "Name", kNameWidth, "Change", "Before", "After",
                         "Difference", "Share", "Interval", "Calls");
-    for (std::size_t i = 0; i < limit; ++i) text += line(*shown[i]);
+    for (std::size_t i = 0; i < limit; ++i) text += line(*rows[i]);
   }
-  if (limit < shown.size()) text += fmt::format("... and {} more rows (--limit)\n", shown.size() - limit);
-  if (!all) text += fmt::format("{} of {} rows show no change beyond noise\n", diff.rows.size() - shown.size(), diff.rows.size());
+  if (limit < rows.size()) text += fmt::format("... and {} more rows (--limit)\n", rows.size() - limit);
+  const auto same = std::ranges::count(diff.rows, WorkChange::kNone, &DiffRow::change);
+  if (!all) text += fmt::format("{} of {} kinds of work show no change beyond noise\n", same, diff.rows.size());
   return text;
 }
 
@@ -131,6 +201,17 @@ std::string diff_json(const Diff& diff, const DiffNames& names) {
   for (const DiffRow& row : diff.rows) {
     if (&row != diff.rows.data()) text += ",\n";
     append_object(text, kRows, row);
+  }
+  text += fmt::format("],\n\"mean_before_ns\":{},\"mean_after_ns\":{},\"unusual_before_ns\":{},\"unusual_after_ns\":{},", diff.mean_before,
+                      diff.mean_after, diff.unusual_before, diff.unusual_after);
+  text += fmt::format("\"explained_ns\":{},\"parts\":[", diff.explained_ns());
+  for (const DiffPart& part : diff.parts) {
+    if (&part != diff.parts.data()) text += ",\n";
+    text += fmt::format("{{\"cause\":{},\"name\":{},\"line\":{},\"change\":\"{}\",\"mean_before_ns\":{},\"mean_after_ns\":{},\"notes\":[",
+                        json_quoted(part.key.cause), json_quoted(part.key.name), json_quoted(part.line),
+                        analyze::work_change_name(part.change), part.mean_before, part.mean_after);
+    for (std::size_t k = 0; k < part.notes.size(); ++k) text += (k > 0 ? "," : "") + json_quoted(part.notes[k]);
+    text += "]}";
   }
   return text + "]}\n";
 }

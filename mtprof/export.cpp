@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "mindtorch/analyze/analysis.h"
 #include "mindtorch/base/file.h"
@@ -11,11 +12,11 @@
 #include "mindtorch/export/export_trace.h"
 #include "mindtorch/export/html/memory_timeline_writer.h"
 #include "mindtorch/export/stacks/stacks_writer.h"
-#include "mindtorch/trace/text.h"
 #include "mtprof/commands.h"
 #include "mtprof/loading.h"
 #include "mtprof/progress.h"
 #include "mtprof/shown.h"
+#include "mtprof/values.h"
 
 namespace mindtorch::mtprof {
 namespace {
@@ -24,10 +25,17 @@ struct Arguments {
   Input input;
   std::vector<std::string> outputs;
   std::string memory_timeline;
-  std::string device;
+  std::optional<std::string> device;
   std::string metric = std::string(exporter::kDefaultMetric);
   bool json = false;
   bool fsync = false;
+  bool force = false;
+
+  Files files() const {
+    Files files{{input.file}, {{"--memory-timeline", memory_timeline}}, force};
+    for (const std::string& path : outputs) files.outputs.push_back({"-o", path});
+    return files;
+  }
 };
 
 // Of a file that was just written; 0 for a device.
@@ -43,7 +51,7 @@ void write_one(const analyze::Analysis& analysis, const Arguments& arguments, co
   } else if (path.ends_with(".collapsed")) {
     exporter::write_collapsed_stacks(analysis, path, arguments.metric);
   } else {
-    exporter::export_trace(analysis.recording(), path);
+    exporter::export_trace(analysis, path);
   }
 }
 
@@ -58,8 +66,7 @@ int run_export(const Arguments& arguments) {
     written.push_back(path);
   }
   if (!arguments.memory_timeline.empty()) {
-    const trace::Device device =
-        arguments.device.empty() ? exporter::default_memory_device(loaded.recording) : trace::parse_device(arguments.device);
+    const trace::Device device = exporter::memory_device(loaded.recording, arguments.device);
     const Progress progress("writing " + shown(arguments.memory_timeline));
     exporter::write_memory_timeline(analysis, device, arguments.memory_timeline);
     written.push_back(arguments.memory_timeline);
@@ -71,13 +78,19 @@ int run_export(const Arguments& arguments) {
     list += fmt::format("{}{{\"path\":{},\"bytes\":{}}}", list.empty() ? "" : ",", json_quoted(path), size);
   }
   if (arguments.json) fmt::print("{{\"events\":{},\"files\":[{}]}}\n", loaded.recording.events.size(), list);
-  if (loaded.damage) fmt::print(stderr, "mtprof: {} is damaged: {}\n", shown(arguments.input.file), shown(*loaded.damage));
+  tell_damage(arguments.input.file, loaded);
   return loaded.damage ? 1 : 0;
 }
 
 std::string list_of_formats() {
   std::string text = "Formats, by suffix:\n";
-  for (const exporter::TraceFormat& format : exporter::formats()) text += fmt::format("  {:<20} {}\n", format.suffix, format.what);
+  bool has_parquet = false;
+  for (const exporter::TraceFormat& format : exporter::formats()) {
+    text += fmt::format("  {:<20} {}\n", format.suffix, format.what);
+    has_parquet |= format.suffix.ends_with(".parquet");
+  }
+  // The Python package adds this format to the list when it is loaded; this program starts it for such a file.
+  if (!has_parquet) text += "  .parquet             with the Python package and pyarrow: events; .averages.parquet, .counters.parquet\n";
   return text;
 }
 
@@ -90,15 +103,17 @@ void add_export(CLI::App& program, Run& run) {
   auto* output = command->add_option("-o,--output", arguments->outputs, "File to write; its suffix chooses the format; may be repeated");
   auto* memory = command->add_option("--memory-timeline", arguments->memory_timeline,
                                      "File for the memory timeline: .html, .json, .json.gz or .raw.json.gz");
+  memory->check(suffix({".html", ".json", ".json.gz"}));
   command->add_option("--device", arguments->device, "Device of the memory timeline: cpu, npu:0, cuda:0")->needs(memory);
   command->add_option("--metric", arguments->metric, "Time in flame graphs and stacks: self_cpu_time_total or self_device_time_total")
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "Say what was written as JSON");
   command->add_flag("--fsync", arguments->fsync, "Wait until the files would survive a loss of power");
+  add_force(*command, arguments->force);
   command->footer(list_of_formats());
   command->callback([arguments, output, memory, &run] {
     if (output->count() + memory->count() == 0) throw CLI::RequiredError("-o or --memory-timeline");
-    run = [arguments] { return run_export(*arguments); };
+    run = {arguments->files(), [arguments] { return run_export(*arguments); }};
   });
 }
 

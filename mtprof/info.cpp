@@ -1,4 +1,6 @@
 // mtprof info: what is in a file.
+#include "mtprof/info.h"
+
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -6,9 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <iterator>
 #include <memory>
+#include <utility>
 
 #include "mindtorch/analyze/analysis.h"
+#include "mindtorch/analyze/counters.h"
 #include "mindtorch/analyze/memory_timeline.h"
 #include "mindtorch/analyze/steps.h"
 #include "mindtorch/analyze/temporal_breakdown.h"
@@ -23,6 +28,7 @@
 namespace mindtorch::mtprof {
 namespace {
 
+using analyze::device_text;
 using trace::Recording;
 using trace::Track;
 
@@ -88,6 +94,20 @@ void print_devices(const Recording& recording) {
   }
 }
 
+// How many there are, and for how much of the threads' time each state stands.
+std::string samples_text(const Recording& recording) {
+  std::array<std::int64_t, trace::kThreadStates> time{};
+  for (std::size_t i = 0; i < recording.samples.size(); ++i)
+    time[static_cast<std::size_t>(recording.samples.state[i])] += recording.samples.duration_ns[i];
+  std::string states;
+  for (std::size_t s = 0; s < time.size(); ++s)
+    if (time[s] > 0)
+      states += fmt::format("{}{} {:.3f} ms", states.empty() ? ": " : ", ", trace::thread_state_name(static_cast<trace::ThreadState>(s)),
+                            static_cast<double>(time[s]) / 1e6);
+  return fmt::format("{}, every {:.3f} ms{}", recording.samples.size(), static_cast<double>(recording.options.sampling_interval_ns) / 1e6,
+                     states);
+}
+
 struct CategoryPeak {
   std::string_view category;
   std::int64_t bytes = 0;
@@ -132,6 +152,7 @@ void print_text(const std::string& file, const Loaded& loaded) {
   std::string kinds;
   for (const KindCount& kind : count_kinds(recording)) kinds += fmt::format("{}{} {}", kinds.empty() ? ": " : ", ", kind.count, kind.kind);
   print_line("events", fmt::format("{}{}", recording.events.size(), kinds));
+  if (recording.samples.size() > 0) print_line("samples", samples_text(recording));
   for (const Track& track : recording.tracks) print_line("track", fmt::format("{}: {} events", track_text(track), track.event_count));
   for (const analyze::Step& step : analyze::steps(analysis)) {
     print_line("step", fmt::format("{}: {:.3f} ms, {} host events, {:.3f} ms device work", step.number,
@@ -156,67 +177,76 @@ std::string json_object(const Items& items, Key key, Value value) {
   return "{" + text + "}";
 }
 
-void print_json(const std::string& file, const Loaded& loaded) {
-  const Recording& recording = loaded.recording;
-  const analyze::Analysis analysis(recording);
-  const auto kinds = count_kinds(recording);
-  fmt::print("{{\"file\":{},\"format\":\"{}\",\"bytes\":{},\"damage\":{},", json_quoted(file), loaded.format, loaded.file_size,
-             loaded.damage ? json_quoted(*loaded.damage) : "null");
-  fmt::print("\"unix_ns\":{},\"duration_ns\":{},\"trace_id\":{},", recording.clock.base_unix_ns + recording.clock.start_ns,
-             recording.clock.end_ns - recording.clock.start_ns, json_quoted(recording.trace_id));
-  fmt::print("\"events\":{},\"kinds\":{},\"memory_reports\":{},", recording.events.size(),
-             json_object(
-                 kinds, [](const KindCount& kind) { return kind.kind; }, [](const KindCount& kind) { return kind.count; }),
-             recording.memory.size());
-  fmt::print("\"tracks\":{},", json_list(recording.tracks, [](const Track& track) {
-               return fmt::format("{{\"kind\":\"{}\",\"id\":{},\"pid\":{},\"device\":\"{}\",\"name\":{},\"events\":{}}}",
-                                  track.kind == Track::Kind::kThread ? "thread" : "stream", track.id, track.pid, device_text(track.device),
-                                  json_quoted(track.name), track.event_count);
-             }));
-  fmt::print("\"steps\":{},", json_list(analyze::steps(analysis), [](const analyze::Step& step) {
-               return fmt::format("{{\"number\":{},\"start_ns\":{},\"duration_ns\":{},\"events\":{},\"device_ns\":{}}}", step.number,
-                                  step.start_ns, step.duration_ns, step.events, step.device_ns);
-             }));
-  fmt::print("\"devices\":{},", json_list(analyze::temporal_breakdown(recording), [](const analyze::TemporalBreakdown& device) {
-               return fmt::format("{{\"device\":\"{}\",\"span_ns\":{},\"compute_ns\":{},\"non_compute_ns\":{},\"idle_ns\":{}}}",
-                                  device_text(device.device), device.span_ns, device.compute_ns, device.non_compute_ns, device.idle_ns);
-             }));
-  fmt::print("\"device_properties\":{},", json_list(recording.devices, [](const trace::DeviceProperties& device) {
-               return fmt::format("{{\"device\":\"{}\",\"name\":{},\"numbers\":{}}}", device_text(device.device), json_quoted(device.name),
-                                  json_object(
-                                      device.numbers, [](const trace::DeviceProperty& number) { return number.key; },
-                                      [](const trace::DeviceProperty& number) { return number.value; }));
-             }));
-  fmt::print("\"memory\":{},", json_list(analyze::memory_devices(recording), [&](trace::Device device) {
-               const analyze::MemoryTimeline timeline = analyze::memory_timeline(analysis, device);
-               return fmt::format("{{\"device\":\"{}\",\"peak_bytes\":{},\"category_peaks\":{}}}", device_text(device), timeline.peak,
-                                  json_object(
-                                      category_peaks(timeline), [](const CategoryPeak& peak) { return peak.category; },
-                                      [](const CategoryPeak& peak) { return peak.bytes; }));
-             }));
-  fmt::print("\"losses\":{},", json_list(recording.losses, trace::loss_json));
-  fmt::print("\"metadata\":{},\"skipped\":{}}}\n",
-             json_object(
-                 recording.metadata, [](const auto& entry) { return entry.first; }, [](const auto& entry) { return entry.second; }),
-             json_object(
-                 loaded.skipped, [](const auto& entry) { return entry.first; }, [](const auto& entry) { return entry.second; }));
-}
-
 int run_info(const Arguments& arguments) {
   const Loaded loaded = load(arguments.input);
-  arguments.json ? print_json(arguments.input.file, loaded) : print_text(arguments.input.file, loaded);
-  if (loaded.damage) fmt::print(stderr, "mtprof: {} is damaged: {}\n", shown(arguments.input.file), shown(*loaded.damage));
+  const std::string& file = arguments.input.file;
+  arguments.json ? fmt::print("{}", info_json(facts_of(file, loaded), analyze::Analysis(loaded.recording))) : print_text(file, loaded);
+  tell_damage(file, loaded);
   return loaded.damage ? 1 : 0;
 }
 
 }  // namespace
+
+FileFacts facts_of(const std::string& name, const Loaded& loaded) {
+  return {name, loaded.format, loaded.file_size, loaded.damage, loaded.skipped};
+}
+
+std::string info_json(const FileFacts& file, const analyze::Analysis& analysis) {
+  const Recording& recording = analysis.recording();
+  const auto kinds = count_kinds(recording);
+  std::string out;
+  const auto add = [&]<class... Values>(fmt::format_string<Values...> format, Values&&... values) {
+    fmt::format_to(std::back_inserter(out), format, std::forward<Values>(values)...);
+  };
+  add("{{\"file\":{},\"format\":\"{}\",\"bytes\":{},\"damage\":{},", json_quoted(file.name), file.format, file.bytes,
+      file.damage ? json_quoted(*file.damage) : "null");
+  add("\"unix_ns\":{},\"duration_ns\":{},\"trace_id\":{},", recording.clock.base_unix_ns + recording.clock.start_ns,
+      recording.clock.end_ns - recording.clock.start_ns, json_quoted(recording.trace_id));
+  add("\"events\":{},\"kinds\":{},\"memory_reports\":{},", recording.events.size(),
+      json_object(
+          kinds, [](const KindCount& kind) { return kind.kind; }, [](const KindCount& kind) { return kind.count; }),
+      recording.memory.size());
+  add("\"tracks\":{},", json_list(recording.tracks, [](const Track& track) {
+        return fmt::format("{{\"kind\":\"{}\",\"id\":{},\"pid\":{},\"device\":\"{}\",\"name\":{},\"events\":{}}}",
+                           track.kind == Track::Kind::kThread ? "thread" : "stream", track.id, track.pid, device_text(track.device),
+                           json_quoted(track.name), track.event_count);
+      }));
+  add("\"steps\":{},", json_list(analyze::steps(analysis), [](const analyze::Step& step) {
+        return fmt::format("{{\"number\":{},\"start_ns\":{},\"duration_ns\":{},\"events\":{},\"device_ns\":{}}}", step.number,
+                           step.start_ns, step.duration_ns, step.events, step.device_ns);
+      }));
+  add("\"devices\":{},", json_list(analyze::temporal_breakdown(recording), [](const analyze::TemporalBreakdown& device) {
+        return fmt::format("{{\"device\":\"{}\",\"span_ns\":{},\"compute_ns\":{},\"non_compute_ns\":{},\"idle_ns\":{}}}",
+                           device_text(device.device), device.span_ns, device.compute_ns, device.non_compute_ns, device.idle_ns);
+      }));
+  add("\"device_properties\":{},", json_list(recording.devices, [](const trace::DeviceProperties& device) {
+        return fmt::format("{{\"device\":\"{}\",\"name\":{},\"numbers\":{}}}", device_text(device.device), json_quoted(device.name),
+                           json_object(
+                               device.numbers, [](const trace::DeviceProperty& number) { return number.key; },
+                               [](const trace::DeviceProperty& number) { return number.value; }));
+      }));
+  add("\"memory\":{},", json_list(analyze::memory_devices(recording), [&](trace::Device device) {
+        const analyze::MemoryTimeline timeline = analyze::memory_timeline(analysis, device);
+        return fmt::format("{{\"device\":\"{}\",\"peak_bytes\":{},\"category_peaks\":{}}}", device_text(device), timeline.peak,
+                           json_object(
+                               category_peaks(timeline), [](const CategoryPeak& peak) { return peak.category; },
+                               [](const CategoryPeak& peak) { return peak.bytes; }));
+      }));
+  add("\"losses\":{},", json_list(recording.losses, trace::loss_json));
+  add("\"metadata\":{},\"skipped\":{}}}\n",
+      json_object(
+          recording.metadata, [](const auto& entry) { return entry.first; }, [](const auto& entry) { return entry.second; }),
+      json_object(
+          file.skipped, [](const auto& entry) { return entry.first; }, [](const auto& entry) { return entry.second; }));
+  return out;
+}
 
 void add_info(CLI::App& program, Run& run) {
   CLI::App* command = program.add_subcommand("info", "What is in a file: events, threads, streams, steps, losses");
   const auto arguments = std::make_shared<Arguments>();
   add_input(*command, arguments->input);
   command->add_flag("--json", arguments->json, "All of it as JSON");
-  command->callback([arguments, &run] { run = [arguments] { return run_info(*arguments); }; });
+  command->callback([arguments, &run] { run = {{}, [arguments] { return run_info(*arguments); }}; });
 }
 
 }  // namespace mindtorch::mtprof

@@ -1,7 +1,9 @@
 // Any file that mtprof understands, as a recording.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "mindtorch/analyze/diff/step_profile.h"
 #include "mindtorch/ingest/load_trace.h"
@@ -23,6 +25,19 @@ struct Input {
 // Adds FILE and --max-memory to a command.
 void add_input(CLI::App& command, Input& input);
 void add_max_memory(CLI::App& command, std::uint64_t& max_memory);
+
+// Two runs of a program. Every command that compares takes them as BEFORE AFTER, or the later one with --baseline BEFORE.
+struct RunPair {
+  std::vector<std::string> files;  // as they were given
+  std::string before;              // empty if a command can do without, and got none
+  std::string after;
+  std::uint64_t max_memory = 0;
+};
+
+// Adds the files, --baseline and --max-memory to a command. Call set_pair() when they have been parsed.
+void add_pair(CLI::App& command, RunPair& pair);
+// Throws what CLI11 throws for arguments that are missing if there are not two, or none, or one where `needs_two`.
+void set_pair(RunPair& pair, bool needs_two);
 
 enum class CheckFlows : bool { kNo, kYes };
 

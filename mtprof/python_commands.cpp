@@ -1,5 +1,6 @@
-// mtprof run, query, doctor, trigger and live: hand over to Python, where they are written (python/mindtorch_v2/profiler/_run.py, ...).
-// So do the exports to Parquet, which pyarrow writes, and the way of mtprof ranks to Dask.
+// mtprof run, attach, collect, query, doctor, trigger and live, exports to Parquet and the way of mtprof ranks to Dask: a program of C++
+// hands them over to the Python package. The package itself runs all commands in one process and needs nothing of this file but the list
+// for --help.
 #include "mtprof/python_commands.h"
 
 #include <fmt/format.h>
@@ -7,10 +8,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mtprof/commands.h"
@@ -18,58 +21,72 @@
 namespace mindtorch::mtprof {
 namespace {
 
+// Without the first statement, Python would look for modules in the current folder first, where anybody may have put some.
 constexpr const char* kProgram = R"(
 import sys
+sys.path[:] = filter(None, sys.path)
 try:
-    from mindtorch_v2._mtprof import main
+    from mindtorch_v2.cli.program import main
 except ImportError as error:
-    sys.exit(f"mtprof: {sys.executable} cannot import mindtorch_v2 ({error}). Install it there (pip install .), or name another "
-             "interpreter with MINDTORCH_PYTHON.")
+    sys.exit(f"mtprof: {sys.executable} cannot import mindtorch_v2 ({error}). Install it there (pip install .), or activate the "
+             "environment that has it.")
 sys.exit(main(sys.argv[1:]))
 )";
 
-std::filesystem::path own_path() {
-  std::error_code code;
-  return std::filesystem::read_symlink("/proc/self/exe", code);
+std::string python_path() {
+  const char* const path = std::getenv("PYTHONPATH");
+  return path != nullptr ? path : "";
 }
 
 // A build tree holds the package beside the programs.
-void find_package_beside(const std::filesystem::path& program) {
+void find_package_beside_this_program() {
+  std::error_code code;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", code);
   const std::filesystem::path folder = program.parent_path().parent_path() / "python";
   if (!std::filesystem::exists(folder / "mindtorch_v2")) return;
-  const char* before = std::getenv("PYTHONPATH");
-  const std::string joined = before == nullptr ? folder.string() : fmt::format("{}:{}", folder.string(), before);
-  setenv("PYTHONPATH", joined.c_str(), 1);
+  const std::string before = python_path();
+  setenv("PYTHONPATH", before.empty() ? folder.c_str() : fmt::format("{}:{}", folder.string(), before).c_str(), 1);
+}
+
+// An empty entry is the current folder: one that an empty variable left, as in "$PYTHONPATH:/opt/tools", would make Python run what lies
+// there.
+void drop_empty_entries() {
+  std::string kept;
+  for (const std::string& entry : CLI::detail::split(python_path(), ':')) {
+    if (!entry.empty()) kept += (kept.empty() ? "" : ":") + entry;
+  }
+  kept.empty() ? unsetenv("PYTHONPATH") : setenv("PYTHONPATH", kept.c_str(), 1);
 }
 
 }  // namespace
 
 int hand_over_to_python(int argc, const char* const* argv) {
-  const std::filesystem::path program = own_path();
-  find_package_beside(program);
-  setenv("MINDTORCH_MTPROF", program.c_str(), 1);
-  const char* chosen = std::getenv("MINDTORCH_PYTHON");
-  const std::string python = chosen != nullptr ? chosen : "python3";
-  std::vector<char*> arguments = {const_cast<char*>(python.c_str()), const_cast<char*>("-c"), const_cast<char*>(kProgram)};
+  const bool runs_a_program = argc > 1 && std::string_view(argv[1]) == "run";
+  if (!runs_a_program) drop_empty_entries();  // a program finds its modules as it would alone
+  find_package_beside_this_program();
+  std::vector<char*> arguments = {const_cast<char*>("python3"), const_cast<char*>("-c"), const_cast<char*>(kProgram)};
   for (int i = 1; i < argc; ++i) arguments.push_back(const_cast<char*>(argv[i]));
   arguments.push_back(nullptr);
-  execvp(python.c_str(), arguments.data());
-  fmt::print(stderr, "mtprof: {} cannot be started ({}); name a Python interpreter with MINDTORCH_PYTHON\n", python, std::strerror(errno));
+  execvp("python3", arguments.data());
+  fmt::print(stderr, "mtprof: python3 cannot be started ({}); this command is written in Python\n", std::strerror(errno));
   return 1;
 }
 
 bool is_written_in_python(int argc, const char* const* argv) {
   const std::vector<std::string_view> arguments(argv + std::min(argc, 1), argv + argc);
   const std::string_view command = arguments.empty() ? "" : arguments.front();
-  if (command == "run" || command == "query" || command == "doctor" || command == "trigger" || command == "live") return true;
-  // Only the way to Parquet is, and the way to Dask.
-  if (command == "export") return std::ranges::any_of(arguments, [](std::string_view text) { return text.ends_with(".parquet"); });
-  return command == "ranks" && std::ranges::any_of(arguments, [](std::string_view text) { return text.starts_with("--scheduler"); });
+  constexpr std::array<std::string_view, 7> kCommands = {"run", "attach", "collect", "query", "doctor", "trigger", "live"};
+  if (std::ranges::find(kCommands, command) != kCommands.end()) return true;
+  const auto has = [&](auto is_wanted) { return std::ranges::any_of(arguments, is_wanted); };
+  if (command == "export") return has([](std::string_view text) { return text.ends_with(".parquet"); });
+  return command == "ranks" && has([](std::string_view text) { return text.starts_with("--scheduler"); });
 }
 
 void add_python_commands(CLI::App& program) {
   // main() has handed them over to Python before the program parses anything, so these only describe them.
   program.add_subcommand("run", "Profiles a Python program without any change of its code: mtprof run train.py; mtprof run --help");
+  program.add_subcommand("attach", "Records a Python process that runs already: mtprof attach PID");
+  program.add_subcommand("collect", "Writes recordings that `mtprof run` could not collect: it was killed, or a process ran longer");
   program.add_subcommand("doctor", "Says what can be recorded on this machine and tries it: one text for a bug report");
   program.add_subcommand("query", "Asks a recording or a trace in SQL, with DuckDB: mtprof query FILE \"select ...\"");
   program.add_subcommand("trigger", "Asks the monitor of a running process to write what just happened: mtprof trigger PID");

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <iterator>
+#include <limits>
 #include <memory>
 
 #include "mindtorch/analyze/ranks/job.h"
@@ -19,6 +21,8 @@
 #include "mtprof/progress.h"
 #include "mtprof/ranks_output.h"
 #include "mtprof/ranks_reading.h"
+#include "mtprof/shown.h"
+#include "mtprof/values.h"
 
 namespace mindtorch::mtprof {
 namespace {
@@ -27,13 +31,18 @@ struct Arguments {
   std::vector<std::string> paths;
   std::uint64_t max_memory = 0;
   unsigned threads = 0;
-  std::size_t row_limit = 10;
+  int row_limit = 10;
   bool json = false;
   std::string page;
   std::string summaries;
   std::string merged;
   std::vector<std::int64_t> merged_ranks;
   std::string merged_steps;
+  bool force = false;
+
+  Files files(std::vector<std::string> inputs) const {
+    return {std::move(inputs), {{"-o", page}, {"--summaries", summaries}, {"--merge", merged}}, force};
+  }
 };
 
 // "3:5" means steps 3 and 4, as with mtprof run.
@@ -43,11 +52,14 @@ analyze::StepRange parse_steps(const std::string& text) {
   const std::size_t colon = text.find(':');
   std::int64_t end = 0;
   const auto read = [&](std::string_view part, std::int64_t& into) {
-    return std::from_chars(part.data(), part.data() + part.size(), into).ptr == part.data() + part.size() && !part.empty();
+    const auto [stopped, error] = std::from_chars(part.data(), part.data() + part.size(), into);
+    return error == std::errc() && stopped == part.data() + part.size() && into >= 0;
   };
-  const bool is_range = colon != std::string::npos && read(std::string_view(text).substr(0, colon), range.first) &&
-                        read(std::string_view(text).substr(colon + 1), end) && end > range.first;
-  if (!is_range) throw_error<InvalidArgument>("mtprof.ranks", "--merge-steps is two numbers such as 3:5, got {}", text);
+  const bool are_numbers = colon != std::string::npos && read(std::string_view(text).substr(0, colon), range.first) &&
+                           read(std::string_view(text).substr(colon + 1), end);
+  if (!are_numbers) throw_error<WrongUsage>("mtprof.ranks", "--merge-steps must be two numbers of steps such as 3:5, got {}", text);
+  if (end <= range.first)
+    throw_error<WrongUsage>("mtprof.ranks", "--merge-steps {}: the second number must be larger; 3:5 means steps 3 and 4", text);
   range.last = end - 1;
   return range;
 }
@@ -87,21 +99,25 @@ std::string title_of(const std::vector<std::string>& paths) {
 }
 
 // Faults of files are failures; a slow rank is an answer.
-bool is_failure(const analyze::JobFault& fault) {
+bool is_failure(const analyze::JobFault& fault, const Arguments& arguments) {
   using Kind = analyze::JobFault::Kind;
+  if (fault.kind == Kind::kNoTrace) return std::ranges::count(arguments.paths, fault.file) > 0;  // not one that lies in a folder
   return fault.kind == Kind::kUnreadable || fault.kind == Kind::kDamaged || fault.kind == Kind::kMissing;
 }
 
 int run_ranks(const Arguments& arguments) {
+  parse_steps(arguments.merged_steps);  // finds a mistake before files are read
   if (!arguments.page.empty() && !arguments.page.ends_with(".html"))
     throw_error<InvalidArgument>(
         "mtprof.ranks", "-o writes a page for a browser: its name must end with .html, got {}; --merge writes a timeline of the ranks",
         arguments.page);
-  const std::vector<std::string> files = find_recordings(arguments.paths);
+  FoundFiles found = find_recordings(arguments.paths);
+  check_files(arguments.files(found.files));  // those in folders too
   RanksRead read = [&] {
-    const Progress progress(fmt::format("reading {} files", files.size()));
-    return read_ranks(files, arguments.max_memory, arguments.threads);
+    const Progress progress(fmt::format("reading {} files", found.files.size()));
+    return read_ranks(found.files, arguments.max_memory, arguments.threads);
   }();
+  std::ranges::move(found.faults, std::back_inserter(read.faults));
   if (!arguments.summaries.empty()) {
     AtomicFile file(arguments.summaries);
     file.write(analyze::summary_bytes(with_unreadable(read)));
@@ -112,10 +128,13 @@ int run_ranks(const Arguments& arguments) {
   if (!arguments.merged.empty()) write_merged(arguments, job);
   if (!arguments.page.empty()) {
     exporter::write_job_report(job, arguments.page, title_of(arguments.paths));
-    fmt::print(stderr, "wrote {}\n", arguments.page);
+    fmt::print(stderr, "wrote {}\n", shown(arguments.page));
   }
-  fmt::print("{}", arguments.json ? job_json(job) : job_text(job, arguments.row_limit));
-  return std::ranges::any_of(job.faults, is_failure) ? 1 : 0;
+  // At least as many as there can be of anything.
+  constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max() / 2;
+  const std::size_t rows = arguments.row_limit < 0 ? kAll : static_cast<std::size_t>(arguments.row_limit);
+  fmt::print("{}", arguments.json ? job_json(job) : job_text(job, rows));
+  return std::ranges::any_of(job.faults, [&](const auto& fault) { return is_failure(fault, arguments); }) ? 1 : 0;
 }
 
 }  // namespace
@@ -126,20 +145,27 @@ void add_ranks(CLI::App& program, Run& run) {
   command->add_option("FOLDER", arguments->paths, "A folder with a recording or a Chrome trace of each rank, or the files")->required();
   add_max_memory(*command, arguments->max_memory);
   command->add_option("--threads", arguments->threads, "Files that are read at the same time; 0: as many as there are processors")
+      ->check(whole_number(0, 4096))
       ->capture_default_str();
   command->add_option("--scheduler", "The address of a Dask scheduler, whose workers read the files")->type_name("ADDRESS");
   command->add_option("-o,--output", arguments->page, "Also writes one page for a browser (.html)");
-  command->add_option("--limit", arguments->row_limit, "Most rows of each table")->capture_default_str();
+  command->add_option("--limit", arguments->row_limit, "Most rows of each table; -1 for all")
+      ->check(whole_number(-1))
+      ->capture_default_str();
   command->add_option(
       "--summaries", arguments->summaries,
       "Also writes the summaries of the ranks into this file (.mtsum), which can be compared later instead of the recordings");
   auto* merge =
       command->add_option("--merge", arguments->merged,
                           "Also writes one timeline of the ranks on one clock, with arrows between collectives: .pftrace, .json, ...");
-  command->add_option("--merge-ranks", arguments->merged_ranks, "The ranks in it, such as 0,3; default: all")->delimiter(',')->needs(merge);
+  command->add_option("--merge-ranks", arguments->merged_ranks, "The ranks in it, such as 0,3; default: all")
+      ->delimiter(',')
+      ->check(whole_number(0))
+      ->needs(merge);
   command->add_option("--merge-steps", arguments->merged_steps, "The steps in it: 3:5 for steps 3 and 4; default: all")->needs(merge);
   command->add_flag("--json", arguments->json, "All of it as JSON");
-  command->callback([arguments, &run] { run = [arguments] { return run_ranks(*arguments); }; });
+  add_force(*command, arguments->force);
+  command->callback([arguments, &run] { run = {arguments->files(arguments->paths), [arguments] { return run_ranks(*arguments); }}; });
 }
 
 }  // namespace mindtorch::mtprof

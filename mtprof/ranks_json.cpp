@@ -6,6 +6,7 @@
 #include <set>
 #include <span>
 
+#include "mindtorch/analyze/counters.h"
 #include "mindtorch/base/text.h"
 #include "mtprof/json_text.h"
 #include "mtprof/ranks_output.h"

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,7 +13,9 @@
 #include <exception>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <thread>
+#include <utility>
 
 #include "mindtorch/analyze/analysis.h"
 #include "mindtorch/analyze/ranks/summary_bytes.h"
@@ -33,13 +37,42 @@ bool has_known_suffix(const fs::path& path) {
   return name.ends_with(".mtrec") || name.ends_with(".json") || name.ends_with(".json.gz") || name.ends_with(analyze::kSummarySuffix);
 }
 
+// The shell makes "ranks.json" of `mtprof ranks . --json > ranks.json` before this program looks into the folder.
+bool is_printed_into(const fs::path& path) {
+  struct stat file {
+  }, printed{};
+  return ::stat(path.c_str(), &file) == 0 && ::fstat(STDOUT_FILENO, &printed) == 0 && file.st_dev == printed.st_dev &&
+         file.st_ino == printed.st_ino;
+}
+
 void add_folder(const fs::path& folder, std::vector<std::string>& files) {
   std::error_code code;
   for (fs::recursive_directory_iterator at(folder, code), end; at != end && !code; at.increment(code)) {
     std::error_code ignored;
-    if (at->is_regular_file(ignored) && has_known_suffix(at->path())) files.push_back(at->path().string());
+    if (!at->is_regular_file(ignored) || !has_known_suffix(at->path()) || is_printed_into(at->path())) continue;
+    files.push_back(at->path().string());
   }
   if (code) throw_io_error("mtprof.ranks", "list", folder.string(), code.value());
+}
+
+// Leaves out the other names of a file that is among them. A name that is no link is kept, because it may tell the rank.
+FoundFiles each_once(std::vector<std::string> files) {
+  std::stable_partition(files.begin(), files.end(), [](const std::string& file) { return !fs::is_symlink(file); });
+  FoundFiles found;
+  std::map<std::pair<dev_t, ino_t>, std::string> known;
+  for (std::string& file : files) {
+    struct stat about {};
+    const bool is_there = ::stat(file.c_str(), &about) == 0;
+    const auto [first, is_new] = known.try_emplace({about.st_dev, about.st_ino}, file);
+    if (is_there && !is_new) {
+      found.faults.push_back(
+          {JobFault::Kind::kDuplicate, -1, file, fmt::format("is the same file as {}, and is read once", first->second)});
+    } else {
+      found.files.push_back(std::move(file));
+    }
+  }
+  std::ranges::sort(found.files);
+  return found;
 }
 
 // "train.rank3.mtrec", "rank_3.json", "trace-rank-3.json.gz"
@@ -91,6 +124,8 @@ RanksRead try_summarize(const std::string& file, const ingest::ReadOptions& opti
   try {
     if (file.ends_with(analyze::kSummarySuffix)) return read_summaries(file);
     return {{summarize_file(file, options)}, {}};
+  } catch (const ingest::NotATrace& error) {
+    return {{}, {{JobFault::Kind::kNoTrace, -1, file, text_for_users(error)}}};
   } catch (const std::exception& error) {
     return {{}, {unreadable(file, text_for_users(error))}};
   }
@@ -98,7 +133,7 @@ RanksRead try_summarize(const std::string& file, const ingest::ReadOptions& opti
 
 }  // namespace
 
-std::vector<std::string> find_recordings(const std::vector<std::string>& paths) {
+FoundFiles find_recordings(const std::vector<std::string>& paths) {
   std::vector<std::string> files;
   for (const std::string& path : paths) {
     if (!fs::exists(path)) throw_io_error("mtprof.ranks", "open", path, ENOENT);
@@ -111,7 +146,7 @@ std::vector<std::string> find_recordings(const std::vector<std::string>& paths) 
   std::ranges::sort(files);
   if (files.empty())
     throw_error<InvalidArgument>("mtprof.ranks", "there is no .mtrec, .json or .json.gz file in {}", fmt::join(paths, ", "));
-  return files;
+  return each_once(std::move(files));
 }
 
 RanksRead read_ranks(const std::vector<std::string>& files, std::uint64_t max_memory, unsigned threads) {

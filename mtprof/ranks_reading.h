@@ -9,9 +9,15 @@
 
 namespace mindtorch::mtprof {
 
-// The recordings, Chrome traces and summaries among `paths`; of a folder, those in it and in the folders below. In the order of their
-// names. Throws IoError if a path does not exist, and InvalidArgument if there is no such file.
-std::vector<std::string> find_recordings(const std::vector<std::string>& paths);
+struct FoundFiles {
+  std::vector<std::string> files;
+  std::vector<analyze::JobFault> faults;  // files that are found twice
+};
+
+// The recordings, Chrome traces and summaries among `paths`; of a folder, those in it and in the folders below, except for the file that
+// this program prints into. In the order of their names, and one file once, whatever names it has. Throws IoError if a path does not
+// exist, and InvalidArgument if there is no such file.
+FoundFiles find_recordings(const std::vector<std::string>& paths);
 
 struct RanksRead {
   std::vector<analyze::RankSummary> summaries;

@@ -7,13 +7,14 @@
 #include <filesystem>
 #include <memory>
 
-#include "mindtorch/analyze/units.h"
+#include "mindtorch/analyze/analysis.h"
 #include "mindtorch/export/output.h"
 #include "mindtorch/export/report/report_json.h"
+#include "mindtorch/export/report/report_text.h"
 #include "mtprof/commands.h"
 #include "mtprof/diff_output.h"
+#include "mtprof/loading.h"
 #include "mtprof/page.h"
-#include "mtprof/shown.h"
 
 namespace mindtorch::mtprof {
 namespace {
@@ -21,7 +22,11 @@ namespace {
 struct Arguments {
   PageRequest page;
   std::string json;
+  bool text = false;
   bool quiet = false;
+  bool force = false;
+
+  Files files() const { return {{page.input.file, page.baseline}, {{"-o", page.output}, {"--json", json}}, force}; }
 };
 
 // "runs/train.json.gz" -> "runs/train.report.html"
@@ -31,24 +36,24 @@ std::string default_output(const std::string& file) {
   return path.replace_extension(".report.html").string();
 }
 
-void print_findings(const analyze::Report& report) {
-  if (report.has_steps)
-    fmt::print("{} steps, median {}\n", report.step_count, analyze::format_time(static_cast<double>(report.median_step_ns) / 1000));
-  for (const analyze::Finding& finding : report.findings) {
-    fmt::print("- {}: {} per step ({:.0f} %)\n", finding.title, analyze::format_time(static_cast<double>(finding.cost_ns) / 1000),
-               100 * finding.share);
-    for (const std::string& line : finding.lines) fmt::print("    {}\n", shown(line));
-  }
-  if (report.findings.empty()) fmt::print("No findings.\n");
+// The report for a terminal, without a page.
+int print_report(const Arguments& arguments) {
+  const Loaded loaded = load(arguments.page.input);
+  const analyze::Analysis analysis(loaded.recording);
+  const analyze::Report report = analyze::make_report(analysis);
+  fmt::print("{}", exporter::report_text(report));
+  if (!arguments.json.empty()) exporter::write_output(arguments.json, exporter::findings_json(report));
+  tell_damage(arguments.page.input.file, loaded);
+  return loaded.damage ? 1 : 0;
 }
 
-int run_report(Arguments arguments) {
-  PageRequest& page = arguments.page;
-  if (page.output.empty()) page.output = default_output(page.input.file);
+int run_report(const Arguments& arguments) {
+  const PageRequest& page = arguments.page;
+  if (page.output.empty()) return print_report(arguments);
   const WrittenPage written = write_page(page);
   if (!arguments.json.empty()) exporter::write_output(arguments.json, exporter::findings_json(written.report));
   if (!arguments.quiet) {
-    print_findings(written.report);
+    fmt::print("{}\n", exporter::report_text(written.report));
     if (written.diff) fmt::print("{}", diff_text(*written.diff, {page.baseline, page.input.file}, 5, false));
     fmt::print("{}\n", page_line(page.output));
   }
@@ -64,8 +69,15 @@ void add_report(CLI::App& program, Run& run) {
   command->add_option("-o,--output", arguments->page.output, "The page; default: FILE with the suffix .report.html");
   command->add_option("--baseline", arguments->page.baseline, "Another run; the page shows what changed since then");
   command->add_option("--json", arguments->json, "A file for the findings as JSON");
+  command->add_flag("--text", arguments->text, "Print the report instead of writing a page; with -o, do both");
   command->add_flag("--quiet", arguments->quiet, "Print nothing but errors");
-  command->callback([arguments, &run] { run = [arguments] { return run_report(*arguments); }; });
+  add_force(*command, arguments->force);
+  command->callback([arguments, &run] {
+    PageRequest& page = arguments->page;
+    const bool is_text_only = arguments->text && page.baseline.empty();
+    if (page.output.empty() && !is_text_only) page.output = default_output(page.input.file);
+    run = {arguments->files(), [arguments] { return run_report(*arguments); }};
+  });
 }
 
 }  // namespace mindtorch::mtprof

@@ -10,6 +10,7 @@
 #include "mtprof/commands.h"
 #include "mtprof/loading.h"
 #include "mtprof/shown.h"
+#include "mtprof/values.h"
 
 namespace mindtorch::mtprof {
 namespace {
@@ -56,15 +57,18 @@ void add_table(CLI::App& program, Run& run) {
   add_input(*command, arguments->input);
   command->add_option("--sort-by", arguments->table.sort_by, "A column such as count, cpu_time_total or self_device_time_total")
       ->capture_default_str();
-  command->add_option("--limit", arguments->table.row_limit, "Most rows to show; -1 for all")->capture_default_str();
+  command->add_option("--limit", arguments->table.row_limit, "Most rows to show; -1 for all")
+      ->check(whole_number(-1))
+      ->capture_default_str();
   command->add_option("--time-unit", arguments->table.time_unit, "s, ms or us for all times")->check(CLI::IsMember({"s", "ms", "us"}));
   command->add_flag("--by-shape", arguments->group.group_by_input_shape, "One row for each set of input shapes");
-  command->add_option("--by-stack", arguments->group.group_by_stack_n, "One row for each N innermost frames of user code");
+  command->add_option("--by-stack", arguments->group.group_by_stack_n, "One row for each N innermost frames of user code")
+      ->check(whole_number(0));
   command->add_flag("--by-overload", arguments->group.group_by_overload_name, "One row for each overload");
   command->add_flag("--top-level", arguments->table.top_level_events_only, "Only what is not called by something else");
   auto* json = command->add_flag("--json", arguments->json, "Every row and field as JSON");
   command->add_flag("--csv", arguments->csv, "Every row and field as CSV")->excludes(json);
-  command->callback([arguments, &run] { run = [arguments] { return run_table(*arguments); }; });
+  command->callback([arguments, &run] { run = {{}, [arguments] { return run_table(*arguments); }}; });
 }
 
 }  // namespace mindtorch::mtprof

@@ -56,7 +56,7 @@ void add_validate(CLI::App& program, Run& run) {
   const auto arguments = std::make_shared<Arguments>();
   add_input(*command, arguments->input);
   command->add_flag("--json", arguments->json, "The findings as JSON");
-  command->callback([arguments, &run] { run = [arguments] { return run_validate(*arguments); }; });
+  command->callback([arguments, &run] { run = {{}, [arguments] { return run_validate(*arguments); }}; });
 }
 
 }  // namespace mindtorch::mtprof

@@ -27,14 +27,16 @@ LAYERS = {
         "mindtorch/trace",
         "mindtorch/base",
     ],
-    "mindtorch/runtime": ["mindtorch/record", "mindtorch/reference_device", "mindtorch/base"],
     "mindtorch/bridges/nvtx": ["mindtorch/record", "mindtorch/trace", "mindtorch/base"],
     "mindtorch/bridges/torch": ["mindtorch/record", "mindtorch/trace", "mindtorch/base"],
     "mtprof": ["mindtorch/export", "mindtorch/ingest", "mindtorch/analyze", "mindtorch/trace", "mindtorch/base"],
-    "python/src": ["mindtorch"],
-    "examples": ["mindtorch"],
-    "benchmarks": ["mindtorch"],
-    "tests": ["mindtorch", "mtprof", "benchmarks"],
+    "python/src": ["mindtorch", "mtprof"],
+    "runtime": ["mindtorch/record", "mindtorch/reference_device", "mindtorch/base"],
+    "runtime/python": ["runtime", "python/src", "mindtorch/record", "mindtorch/base"],
+    "runtime/tests": ["runtime", "mindtorch", "tests"],
+    "examples": ["mindtorch", "runtime"],
+    "benchmarks": ["mindtorch", "runtime", "examples"],
+    "tests": ["mindtorch", "mtprof", "benchmarks", "runtime"],
 }
 
 # Parts whose folders are independent of each other: one source never includes another.
@@ -43,6 +45,8 @@ STRANGERS = ["mindtorch/sources", "mindtorch/export"]
 # The headers of the recorder that a host needs.
 HOST_HEADERS = [
     "call_details.h",
+    "clock.h",
+    "device_batch.h",
     "foreign_host.h",
     "foreign_lock.h",
     "hooks.h",
@@ -51,21 +55,24 @@ HOST_HEADERS = [
     "launch_queue.h",
     "names.h",
     "slot.h",
+    "source.h",
     "stack_provider.h",
     "state.h",
     "thread_log.h",
+    "thread_sampler.h",
 ]
 # Part -> the only headers of another part that it may include.
 ONLY_HEADERS = {
-    ("mindtorch/runtime", "mindtorch/record"): HOST_HEADERS,
     ("mindtorch/bridges/nvtx", "mindtorch/record"): HOST_HEADERS,
     ("mindtorch/bridges/torch", "mindtorch/record"): HOST_HEADERS,
     ("python/src", "mindtorch/record"): HOST_HEADERS,
+    ("runtime", "mindtorch/record"): HOST_HEADERS,
+    ("runtime/python", "mindtorch/record"): HOST_HEADERS,
 }
 
 # Programs and libraries that are linked with libmindtorch.so: they may include only its public headers, which are those that the
 # CMakeLists.txt of a part lists as PUBLIC_HEADERS. A public header may include no other headers of ours either.
-USERS = ["mindtorch/bridges/torch", "mtprof", "python/src", "examples", "benchmarks"]
+USERS = ["mindtorch/bridges/torch", "mtprof", "python/src", "runtime", "runtime/python", "examples", "benchmarks"]
 
 # Headers of other projects -> the folders that may include them. Headers of the standard library, POSIX and fmt may be included anywhere.
 # The reference device takes the place of a vendor's library, so the same rule applies to it.
@@ -76,25 +83,25 @@ VENDOR_HEADERS = {
     r"simdjson(\.h|/)": ["mindtorch/ingest"],
     r"protozero/": ["mindtorch/export/perfetto"],
     r"sqlite3\.h": ["mindtorch/export/sqlite"],
-    r"(openblas/)?(cblas|lapacke|openblas_config)\.h": ["mindtorch/runtime"],
+    r"(openblas/)?(cblas|lapacke|openblas_config)\.h": ["runtime"],
     r"CLI/|CLI11\.hpp": ["mtprof"],
     r"(ATen|c10|torch)/": ["mindtorch/bridges/torch"],
     r"cupti|nvtx3?/": ["mindtorch/sources/cupti"],
     r"mspti": ["mindtorch/sources/mspti"],
-    r"cuda": ["mindtorch/sources/cupti", "mindtorch/runtime/kernels/cuda"],
-    r"acl/": ["mindtorch/sources/mspti", "mindtorch/runtime/kernels/npu"],
-    r"mindtorch/reference_device/": ["mindtorch/reference_device", "mindtorch/sources/reference", "mindtorch/runtime/kernels/npu"],
-    r"nanobind/|Python\.h|pybind11/": ["python/src"],
+    r"cuda": ["mindtorch/sources/cupti"],
+    r"acl/": ["mindtorch/sources/mspti"],
+    r"mindtorch/reference_device/": ["mindtorch/reference_device", "mindtorch/sources/reference", "runtime/mindtorch/runtime/kernels/npu"],
+    r"nanobind/|Python\.h|pybind11/": ["python/src", "runtime/python"],
     r"gtest/|gmock/": ["tests"],
     r"benchmark/": ["benchmarks"],
 }
 # Tests, benchmarks and examples may include any header.
-FREE_FOLDERS = ["tests", "benchmarks", "examples"]
+FREE_FOLDERS = ["tests", "runtime/tests", "benchmarks", "examples"]
 
 SOURCE_SUFFIXES = {".h", ".hpp", ".cpp", ".cc", ".cu", ".cuh", ".inc"}
 FORBIDDEN_LINE = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*\bHAVE_\w+")
 FORBIDDEN_RULE = "no #ifdef HAVE_X: let CMake choose between two source files"
-PUBLIC_HEADERS = re.compile(r"PUBLIC_HEADERS\s+((?:[\w/]+\.h\s*)+)")
+PUBLIC_HEADERS = re.compile(r"(?:PUBLIC_HEADERS|set\(public_headers)\s+((?:[\w/]+\.h\s*)+)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
 
@@ -115,12 +122,14 @@ def inner_folder(path, part):
 
 def public_headers(root):
     """Part -> its public headers, for the parts that have a list."""
-    lists = {path.parent: PUBLIC_HEADERS.search(path.read_text()) for path in sorted((root / "mindtorch").rglob("CMakeLists.txt"))}
-    return {
-        folder.relative_to(root).as_posix(): {(folder / name).relative_to(root).as_posix() for name in names.group(1).split()}
-        for folder, names in lists.items()
-        if names
-    }
+    paths = [path for top in ("mindtorch", "runtime") for path in sorted((root / top).rglob("CMakeLists.txt"))]
+    lists = {path.parent: PUBLIC_HEADERS.search(path.read_text()) for path in paths}
+    found = {}
+    for folder, names in lists.items():
+        if names:
+            inside = folder.relative_to(root).as_posix()
+            found[part_of(f"{inside}/CMakeLists.txt")] = {f"{inside}/{name}" for name in names.group(1).split()}
+    return found
 
 
 def check_public(source, target, public):
@@ -171,6 +180,8 @@ def check_line(source, line, public):
     if not include:
         return None
     header = include.group(1)
+    if header.startswith("mindtorch/runtime/"):  # which the include path of the runtime leads to
+        header = f"runtime/{header}"
     ours = header.split("/")[0] in {part.split("/")[0] for part in LAYERS}
     rule = check_own_include(source, header, public) if ours else None
     return rule or check_vendor_include(source, header)

@@ -1,11 +1,12 @@
-"""Writes python/mindtorch_v2/_C.pyi, the types of the compiled module, with nanobind's generator.
+"""Writes _C.pyi and _runtime.pyi, the types of the compiled modules, with nanobind's generator.
 
-    PYTHONPATH=build/dev/python python tools/compiled_stubs.py [FILE]        (./dev stubs)
+    PYTHONPATH=build/dev/python python tools/compiled_stubs.py [FOLDER]        (./dev stubs)
 
 Classes that a public module shows as its own are imports here, as tools/stubs.py describes those; what the generator cannot know about
 types written with Python's own C interface stands below.
 """
 
+import importlib
 import inspect
 import re
 import sys
@@ -14,7 +15,9 @@ from pathlib import Path
 import nanobind
 from nanobind.stubgen import ReplacePattern, StubGen
 
-DEFAULT = Path(__file__).resolve().parent.parent / "python" / "mindtorch_v2" / "_C.pyi"
+ROOT = Path(__file__).resolve().parent.parent
+# Module -> the folder of its file.
+MODULES = {"_C": ROOT / "python" / "mindtorch_v2", "_runtime": ROOT / "runtime" / "python" / "mindtorch_v2"}
 # Classes and functions whose types the generator cannot infer -> their text.
 KNOWN = {
     "record_function": """class record_function:
@@ -69,17 +72,17 @@ def patterns_for(module):
     return [ReplacePattern(re.compile(rf"^{prefix}\.{name}$"), [*text.splitlines(), ""], 0) for name, text in texts.items()]
 
 
-def stub_text():
-    import mindtorch_v2._C as module
-
+def stub_text(name):
+    module = importlib.import_module(f"mindtorch_v2.{name}")
     generator = StubGen(module=module, include_private=True, patterns=patterns_for(module), quiet=True)
     generator.put(module)
     return f"# Made by tools/compiled_stubs.py with nanobind {nanobind.__version__}: ./dev stubs makes it again.\n{generator.get()}"
 
 
 def main():
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT
-    target.write_text(stub_text())
+    for name, folder in MODULES.items():
+        target = Path(sys.argv[1]) if len(sys.argv) > 1 else folder
+        (target / f"{name}.pyi").write_text(stub_text(name))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import mindtorch_v2 as torch
-from mindtorch_v2 import _C, _creation, _functions
+from mindtorch_v2 import _creation, _functions, _runtime
 
 TARGET = Path(__file__).resolve().parent.parent / "python" / "mindtorch_v2" / "__init__.pyi"
 
@@ -260,7 +260,7 @@ def python_signature(function):
 
 def callables():
     """Functions of the package by name: ops, and what Python adds or refines."""
-    names = dict(_C.ops)
+    names = dict(_runtime.ops)
     for module in (_creation, _functions):
         names |= {name: getattr(module, name) for name in module.__all__}
     return dict(sorted(names.items()))
@@ -280,7 +280,7 @@ def tensor_class():
     for name, value in sorted(vars(torch.Tensor).items()):
         if name in known or (name.startswith("_") and name not in ("__array__", "__dlpack__", "__dlpack_device__", "__deepcopy__")):
             continue
-        if isinstance(value, type(_C.ops["add"])):
+        if isinstance(value, type(_runtime.ops["add"])):
             written += definitions(name, signatures(value, True), "    ")
         elif inspect.isfunction(value):
             written += definitions(name, [python_signature(value)], "    ")
@@ -289,10 +289,10 @@ def tensor_class():
 
 def stub():
     """The text of the stub file."""
-    text = HEADER + "\n" + "".join(f"{name}: _dtype\n" for name in _C.dtypes)
+    text = HEADER + "\n" + "".join(f"{name}: _dtype\n" for name in _runtime.dtypes)
     text += "".join(f"{name}: _float\n" for name in ("inf", "nan", "pi", "e")) + "\n" + tensor_class() + "\n"
     for name, value in callables().items():
-        if isinstance(value, type(_C.ops["add"])):
+        if isinstance(value, type(_runtime.ops["add"])):
             text += definitions(name, signatures(value, False))
         elif inspect.isfunction(value):
             text += definitions(name, [python_signature(value)])

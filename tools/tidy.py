@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "dev"
 # Tests are left out: they cost as much time as all else, and their mistakes show when they run.
-CHECKED_FOLDERS = ("mindtorch/", "mtprof/", "python/", "benchmarks/", "examples/")
+CHECKED_FOLDERS = ("mindtorch/", "mtprof/", "python/", "runtime/", "benchmarks/", "examples/")
 
 # clang-tidy 14 finds fault with a template parameter that no source has: clang's own, for a constrained `auto` of the standard library.
 OF_NO_SOURCE = "error: invalid case style for template parameter 'expr-type' [readability-identifier-naming,-warnings-as-errors]"

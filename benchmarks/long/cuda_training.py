@@ -18,7 +18,7 @@ from pathlib import Path
 
 BUILD = Path(os.environ["MINDTORCH_BUILD_DIR"]).absolute()
 sys.path.insert(0, str(BUILD / "python"))
-os.environ.setdefault("MINDTORCH_TORCH_BRIDGE_DIR", str(BUILD / "torch_bridge"))
+os.environ.setdefault("MINDTORCH_LIBRARY_PATH", f"torch_bridge={BUILD}/torch_bridge")
 
 SAMPLE_EVERY = 20
 POLICIES = ("keep_last", "spill")

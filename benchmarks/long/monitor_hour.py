@@ -68,7 +68,7 @@ def resident_mib(pid):
 
 
 def mtprof(*arguments):
-    environment = os.environ | {"MINDTORCH_PYTHON": sys.executable}
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     return subprocess.run([MTPROF, *map(str, arguments)], capture_output=True, text=True, check=False, env=environment)
 
 

@@ -1,15 +1,12 @@
 // EventNames: hides, demangles and folds recorded names the way torch's event list does.
 #include "mindtorch/analyze/event_names.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdlib>
 #include <functional>
-#include <memory>
 
+#include "mindtorch/base/demangle.h"
 #include "mindtorch/base/large_pages.h"
 #include "mindtorch/trace/text.h"
 
@@ -69,12 +66,7 @@ class FirstWithText {
 
 }  // namespace
 
-std::string demangled(const std::string& name) {
-  if (!name.starts_with("_Z")) return name;
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 ? std::string(text.get()) : name;
-}
+std::string demangled(const std::string& name) { return mindtorch::demangled(name); }
 
 EventNames::EventNames(const trace::Recording& recording) : recording_(&recording), keys_(recording.names.size()) {
   FirstWithText first_with_text(recording.names.size());

@@ -23,10 +23,6 @@ std::vector<EventIndex> backward_nodes(const trace::Recording& recording, const 
   return node;
 }
 
-bool is_in(std::string_view path, std::string_view folder) {
-  return path.starts_with(folder) || path.find("/" + std::string(folder)) != path.npos;
-}
-
 }  // namespace
 
 std::string frame_text(const trace::Recording& recording, const trace::Frame& frame) {
@@ -46,7 +42,7 @@ EventStacks::EventStacks(const trace::Recording& recording, const EventTree& tre
   const trace::Stacks& stacks = recording.stacks;
   if (stacks.of_event.empty()) return;
   origin_of_frame_.reserve(stacks.frames.size());
-  for (const trace::Frame& frame : stacks.frames) origin_of_frame_.push_back(origin_of(recording.names[frame.file]));
+  for (const trace::Frame& frame : stacks.frames) origin_of_frame_.push_back(code_origin(recording.names[frame.file]));
   stack_of_event_ = recorded_stacks(recording);
   take_forward_stacks(tree);
 }
@@ -72,18 +68,6 @@ void EventStacks::take_forward_stacks(const EventTree& tree) {
   }
 }
 
-EventStacks::Origin EventStacks::origin_of(std::string_view file) {
-  for (const std::string_view folder : {"mindtorch_v2/profiler/", "torch/profiler/", "torch/autograd/profiler"}) {
-    if (is_in(file, folder)) return Origin::kProfiler;
-  }
-  if (file.starts_with("<")) return Origin::kLibrary;  // "<frozen importlib._bootstrap>", "<built-in method ...>"
-  if (is_in(file, "tests/mindtorch_v2/")) return Origin::kUser;
-  for (const std::string_view folder : {"mindtorch_v2/", "site-packages/torch/", "dist-packages/torch/"}) {
-    if (is_in(file, folder)) return Origin::kLibrary;
-  }
-  return file.starts_with("torch/") ? Origin::kLibrary : Origin::kUser;
-}
-
 std::optional<StackId> EventStacks::of(EventIndex event) const {
   if (empty() || stack_of_event_[event] == kNoStack) return std::nullopt;
   return stack_of_event_[event];
@@ -92,7 +76,7 @@ std::optional<StackId> EventStacks::of(EventIndex event) const {
 std::vector<std::uint32_t> EventStacks::frame_ids(StackId stack) const {
   std::vector<std::uint32_t> ids;
   for (const std::uint32_t id : recording_->stacks.frames_of(stack))
-    if (origin_of_frame_[id] != Origin::kProfiler) ids.push_back(id);
+    if (origin_of_frame_[id] != CodeOrigin::kProfiler) ids.push_back(id);
   return ids;
 }
 
@@ -104,12 +88,12 @@ std::vector<std::string> EventStacks::frames(StackId stack) const {
 
 std::vector<std::uint32_t> EventStacks::user_frame_ids(StackId stack, std::size_t limit) const {
   const auto all = recording_->stacks.frames_of(stack);
-  const bool has_user = std::ranges::any_of(all, [&](std::uint32_t id) { return origin_of_frame_[id] == Origin::kUser; });
+  const bool has_user = std::ranges::any_of(all, [&](std::uint32_t id) { return origin_of_frame_[id] == CodeOrigin::kUser; });
   std::vector<std::uint32_t> ids;
   for (const std::uint32_t id : all) {
     if (ids.size() == limit) break;
-    const Origin origin = origin_of_frame_[id];
-    if (origin == Origin::kUser || (!has_user && origin == Origin::kLibrary)) ids.push_back(id);
+    const CodeOrigin origin = origin_of_frame_[id];
+    if (origin == CodeOrigin::kUser || (!has_user && origin == CodeOrigin::kLibrary)) ids.push_back(id);
   }
   return ids;
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mindtorch/analyze/code_origin.h"
 #include "mindtorch/analyze/event_tree.h"
 #include "mindtorch/base/export.h"
 #include "mindtorch/trace/recording.h"
@@ -37,14 +38,11 @@ class MINDTORCH_EXPORT EventStacks {
   std::vector<std::uint32_t> group_by_user_frames(std::size_t limit) const;
 
  private:
-  enum class Origin : std::uint8_t { kUser, kLibrary, kProfiler };
-
-  static Origin origin_of(std::string_view file);
   void take_forward_stacks(const EventTree& tree);
   std::vector<std::uint32_t> user_frame_ids(StackId stack, std::size_t limit) const;
 
   const trace::Recording* recording_;
-  std::vector<Origin> origin_of_frame_;
+  std::vector<CodeOrigin> origin_of_frame_;
   trace::Column<StackId> stack_of_event_;
 };
 

@@ -7,13 +7,13 @@ namespace mindtorch::analyze {
 namespace {
 
 // A place in torch's order.
-struct Place {
+struct HeadPlace {
   std::int64_t start;
   std::int64_t end;
   std::uint32_t item;
 };
 
-bool comes_first(const Place& a, const Place& b) {
+bool comes_first(const HeadPlace& a, const HeadPlace& b) {
   if (a.start != b.start) return a.start < b.start;
   if (a.end != b.end) return a.end > b.end;
   return a.item < b.item;
@@ -25,7 +25,7 @@ class Run {
   Run(const Analysis& analysis, EventIndex first, EventIndex end) : Run(analysis, first, end, false) {}
   explicit Run(const Analysis& analysis) : Run(analysis, 0, analysis.memory_use().outside().size(), true) {}
 
-  bool advance(Place& place) {
+  bool advance(HeadPlace& place) {
     const trace::Recording& r = recording_;
     if (is_memory_) {
       if (next_ == end_) return false;
@@ -67,7 +67,7 @@ Events::Events(const Analysis& analysis) : analysis_(&analysis) {
   items_.reserve(recording.events.size() + analysis.memory_use().outside().size());
 
   struct Head {
-    Place place;
+    HeadPlace place;
     std::size_t run;
   };
   const auto later = [](const Head& a, const Head& b) { return comes_first(b.place, a.place); };

@@ -174,35 +174,44 @@ class TimelineBuilder {
   }
 
   void add_rest_of_baseline() {
-    std::int64_t rest = 0;
-    for (const trace::MemoryBaseline& baseline : recording_.memory_baselines) {
-      if (baseline.device == timeline_.device) rest += baseline.allocated;
-    }
+    if (std::ranges::find(recording_.memory_baselines, timeline_.device, &trace::MemoryBaseline::device) ==
+        recording_.memory_baselines.end())
+      return;
+    std::int64_t rest = analysis_.memory_totals().after(timeline_.device, recording_.clock.start_ns);
     for (const MemoryEntry& e : timeline_.entries) rest -= e.action == MemoryAction::kPreexisting ? e.bytes : 0;
     if (rest > 0) timeline_.entries.insert(timeline_.entries.begin(), {-1, MemoryAction::kPreexisting, rest, MemoryCategory::kUnknown});
   }
 
+  static std::int64_t microsecond_of(const MemoryEntry& e) { return e.unix_ns < 0 ? -1 : e.unix_ns / 1000; }
+
   void add_up() {
-    std::array<std::int64_t, 1 + trace::kMemoryCategories> row{};
-    std::int64_t total = 0, last_us = 0;
-    for (const MemoryEntry& e : timeline_.entries) {
-      const std::int64_t time_us = e.unix_ns < 0 ? -1 : e.unix_ns / 1000;
-      const auto category = static_cast<std::size_t>(e.category);
-      total += e.bytes;
-      row[1 + category] += e.bytes;
-      timeline_.category_peaks[category] = std::max(timeline_.category_peaks[category], row[1 + category]);
-      if (total > timeline_.peak) {
-        timeline_.peak = total;
-        timeline_.peak_unix_ns = e.unix_ns;
+    MemoryTimeline::Row row{};
+    std::int64_t total = 0;
+    for (auto next = timeline_.entries.begin(); next != timeline_.entries.end();) {
+      const std::int64_t time_us = microsecond_of(*next), before = total;
+      MemoryTimeline::Row highest_row{};
+      std::int64_t highest = before;
+      for (; next != timeline_.entries.end() && microsecond_of(*next) == time_us; ++next) {
+        total += next->bytes;
+        add_to_row(*next, row);
+        if (total > highest) highest = total, highest_row = row;
+        if (total > timeline_.peak) timeline_.peak = total, timeline_.peak_unix_ns = next->unix_ns;
       }
-      if (timeline_.sizes.empty() || time_us != last_us) {
-        timeline_.times_us.push_back(time_us);
-        timeline_.sizes.push_back(row);
-      }
-      timeline_.sizes.back() = row;
-      last_us = time_us;
+      if (highest > before && highest > total) add_row(time_us, highest_row);
+      add_row(time_us, row);
     }
     show_the_past_at_the_start();
+  }
+
+  void add_to_row(const MemoryEntry& e, MemoryTimeline::Row& row) {
+    const auto category = static_cast<std::size_t>(e.category);
+    row[1 + category] += e.bytes;
+    timeline_.category_peaks[category] = std::max(timeline_.category_peaks[category], row[1 + category]);
+  }
+
+  void add_row(std::int64_t time_us, const MemoryTimeline::Row& row) {
+    timeline_.times_us.push_back(time_us);
+    timeline_.sizes.push_back(row);
   }
 
   // torch gives memory that existed before the recording the time of the first entry that has a time.

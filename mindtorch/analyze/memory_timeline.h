@@ -35,9 +35,12 @@ struct MemoryTimeline {
   trace::Device device;
   // torch's raw list, in order of time. A change of category is two entries of kIncrementVersion.
   std::vector<MemoryEntry> entries;
-  // torch's times (Unix microseconds) and for each a row of a leading 0 and the bytes of the eight categories from then on.
+  // torch's times (Unix microseconds) and for each a row of a leading 0 and the bytes of the eight categories at the end of the
+  // microsecond. If more was held in between than at its beginning and at its end, a row of the same time comes before and shows the most:
+  // memory that is reused at once would be in no row otherwise, and no row would show the peak.
+  using Row = std::array<std::int64_t, 1 + trace::kMemoryCategories>;
   std::vector<std::int64_t> times_us;
-  std::vector<std::array<std::int64_t, 1 + trace::kMemoryCategories>> sizes;
+  std::vector<Row> sizes;
   // Most bytes each category held, and all of them together; not at the same moment.
   std::array<std::int64_t, trace::kMemoryCategories> category_peaks{};
   std::int64_t peak = 0;

@@ -64,16 +64,18 @@ void MemoryUse::attribute(const trace::Recording& recording, const EventTree& tr
 }
 
 MemoryTotals::MemoryTotals(const trace::Recording& recording) : recording_(&recording) {
-  for (const trace::MemoryBaseline& baseline : recording.memory_baselines) devices_.push_back({baseline.device, baseline.allocated, {}});
   for (std::uint32_t r = 0; r < recording.memory.size(); ++r) {
     const trace::Device device = recording.memory.device[r];
     auto found = std::ranges::find(devices_, device, &PerDevice::device);
     if (found == devices_.end()) {
-      // Without a baseline: the total after the first report, less what it added.
       devices_.push_back({device, recording.memory.total_allocated[r] - recording.memory.bytes[r], {}});
       found = devices_.end() - 1;
     }
     found->reports.push_back(r);
+  }
+  for (const trace::MemoryBaseline& baseline : recording.memory_baselines) {
+    if (std::ranges::find(devices_, baseline.device, &PerDevice::device) == devices_.end())
+      devices_.push_back({baseline.device, baseline.allocated, {}});
   }
 }
 

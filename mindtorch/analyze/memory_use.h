@@ -62,6 +62,8 @@ class MINDTORCH_EXPORT MemoryTotals {
  private:
   struct PerDevice {
     trace::Device device;
+    // Bytes before the first report, as that report tells: the recording's baseline is older where a ring has dropped reports, or where
+    // another thread allocated while the session was starting. It counts where nothing was reported.
     std::int64_t baseline = 0;
     std::vector<std::uint32_t> reports;  // in order of time
   };

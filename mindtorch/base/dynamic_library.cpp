@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
@@ -46,6 +48,17 @@ void* DynamicLibrary::symbol(const char* name) const { return handle_ ? ::dlsym(
 void FunctionFinder::note_missing(std::string_view name) {
   if (!missing_.empty()) missing_ += ", ";
   missing_ += name;
+}
+
+std::string chosen_library(std::string_view name) {
+  const char* const chosen = std::getenv("MINDTORCH_LIBRARY_PATH");
+  std::string_view rest = chosen != nullptr ? chosen : "";
+  while (!rest.empty()) {
+    const std::string_view entry = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), entry.size() + 1));
+    if (entry.starts_with(name) && entry.substr(name.size()).starts_with('=')) return std::string(entry.substr(name.size() + 1));
+  }
+  return "";
 }
 
 std::string library_of(const void* address) {

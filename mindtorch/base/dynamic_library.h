@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/base/export.h"
 
 namespace mindtorch {
 
@@ -59,6 +60,9 @@ class FunctionFinder {
   const DynamicLibrary& library_;
   std::string missing_;
 };
+
+// The file that MINDTORCH_LIBRARY_PATH ("cupti=/opt/libcupti.so,mspti=...") names for a library; empty if it names none.
+MINDTORCH_EXPORT std::string chosen_library(std::string_view name);
 
 // The path of the library or program that contains this address, empty if there is none.
 std::string library_of(const void* address);

@@ -21,10 +21,7 @@ namespace mindtorch {
 namespace {
 
 std::atomic<bool>& sync_flag() noexcept {
-  static std::atomic<bool> on = [] {
-    const char* wanted = std::getenv("MINDTORCH_FSYNC");
-    return wanted != nullptr && std::string_view(wanted) == "1";
-  }();
+  static std::atomic<bool> on = false;
   return on;
 }
 
@@ -50,11 +47,19 @@ int sync_folder(int folder) {
 bool file_sync() noexcept { return sync_flag().load(std::memory_order_relaxed); }
 void set_file_sync(bool on) noexcept { sync_flag().store(on, std::memory_order_relaxed); }
 
+FileIdentity identity_of(int fd) noexcept {
+  struct stat about {};
+  if (::fstat(fd, &about) != 0) return {};
+  return {static_cast<std::uint64_t>(about.st_dev), static_cast<std::uint64_t>(about.st_ino)};
+}
+
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(find_target(path_)) {
   if (is_device()) {
     fd_ = target_.device;
+    identity_ = identity_of(fd_);
     return;
   }
+  folder_identity_ = identity_of(target_.folder);
   try {
     create_temporary();
   } catch (...) {
@@ -66,9 +71,11 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(find_
 AtomicFile::~AtomicFile() { close_all(); }
 
 void AtomicFile::close_all() noexcept {
-  if (fd_ >= 0) ::close(fd_);
-  if (!temporary_.empty()) ::unlinkat(target_.folder, temporary_.c_str(), 0);
-  if (target_.folder >= 0) ::close(target_.folder);
+  if (fd_ >= 0 && is_ours()) ::close(fd_);
+  if (target_.folder >= 0 && identity_of(target_.folder) == folder_identity_) {
+    if (!temporary_.empty()) ::unlinkat(target_.folder, temporary_.c_str(), 0);
+    ::close(target_.folder);
+  }
   fd_ = target_.folder = -1;
   temporary_.clear();
 }
@@ -82,6 +89,7 @@ void AtomicFile::create_temporary() {
     fd_ = ::openat(target_.folder, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   } while (fd_ < 0 && errno == EEXIST);
   if (fd_ < 0) throw_io_error("file.write", "write", path_, errno);
+  identity_ = identity_of(fd_);
   temporary_ = std::move(name);
   if (const int code = take_owner_and_mode(); code != 0) throw_io_error("file.write", "keep the owner of", path_, code);
 }
@@ -99,6 +107,7 @@ int AtomicFile::take_owner_and_mode() const {
 
 void AtomicFile::write(const void* data, std::size_t size) {
   const char* bytes = static_cast<const char*>(data);
+  if (!is_ours()) throw_io_error("file.write", "write", path_, EBADF);
   while (size > 0) {
     const ssize_t written = ::write(fd_, bytes, size);
     if (written < 0) {
@@ -111,6 +120,7 @@ void AtomicFile::write(const void* data, std::size_t size) {
 }
 
 int AtomicFile::put_in_place() {
+  if (!is_ours() || (!is_device() && identity_of(target_.folder) != folder_identity_)) return EBADF;
   const bool sync = file_sync() && !is_device();
   int code = sync && ::fsync(fd_) != 0 ? errno : 0;
   if (::close(std::exchange(fd_, -1)) != 0 && code == 0) code = errno;

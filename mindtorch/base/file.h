@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,16 @@
 #include "mindtorch/base/file_target.h"
 
 namespace mindtorch {
+
+// Which file a descriptor names. A program may close descriptors that are not its own, as daemons do, and the number then names a file of
+// the program. Code that keeps a descriptor compares before it writes or closes.
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+// Of what `fd` names now; all zero, which no file is, if it is not open.
+MINDTORCH_EXPORT FileIdentity identity_of(int fd) noexcept;
 
 // Writes to a temporary file in the folder of `path` and renames it over `path` in commit(). If it is destroyed without commit(), or after
 // an error, it removes the temporary file and leaves whatever stood at `path` untouched.
@@ -37,6 +48,7 @@ class MINDTORCH_EXPORT AtomicFile {
 
  private:
   bool is_device() const noexcept { return target_.device >= 0; }
+  bool is_ours() const noexcept { return identity_of(fd_) == identity_; }
   void create_temporary();
   int take_owner_and_mode() const;
   int put_in_place();
@@ -46,6 +58,8 @@ class MINDTORCH_EXPORT AtomicFile {
   FileTarget target_;
   std::string temporary_;  // in the folder of the target; empty if there is none
   int fd_ = -1;
+  FileIdentity identity_;         // of fd_
+  FileIdentity folder_identity_;  // of the target's folder
 };
 
 // Opens the regular file at `path` for writing in place and creates it if it is missing; for files that must be readable while they grow.
@@ -54,7 +68,7 @@ class MINDTORCH_EXPORT AtomicFile {
 MINDTORCH_EXPORT int open_regular_file(const std::string& path);
 
 // Whether commit() waits until the new file would survive a loss of power: it then calls fsync(2) for the file and its folder. Off, unless
-// the environment has MINDTORCH_FSYNC=1. Process-wide; any thread.
+// somebody has switched it on. Process-wide; any thread.
 MINDTORCH_EXPORT bool file_sync() noexcept;
 MINDTORCH_EXPORT void set_file_sync(bool on) noexcept;
 

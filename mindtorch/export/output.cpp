@@ -38,6 +38,7 @@ class Output::Worker {
   };
 
   explicit Worker(const std::string& path) : file_(path), block_size_(ends_with_gz(path) ? kGzipBlock : kPlainBlock) {
+    free_.reserve(kBlocks);  // so that handing blocks back needs no memory
     if (ends_with_gz(path)) gzip_ = std::make_unique<GzipMember>(path);
   }
 
@@ -67,8 +68,8 @@ class Output::Worker {
     free_.pop_back();
     lock.unlock();
     if (block_.capacity < size || !block_.bytes) {
+      block_.bytes = std::make_unique_for_overwrite<char[]>(std::max(size, block_size_));
       block_.capacity = std::max(size, block_size_);
-      block_.bytes = std::make_unique_for_overwrite<char[]>(block_.capacity);
     }
     block_.size = 0;
   }

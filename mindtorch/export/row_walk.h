@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <vector>
 
 #include "mindtorch/export/layout.h"
+#include "mindtorch/trace/open_spans.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::exporter {
@@ -18,10 +18,8 @@ void walk_row(const trace::Recording& recording, const Layout& layout, std::uint
   const trace::EventColumns& events = recording.events;
   const trace::TrackId track = layout.rows[row].track;
   const trace::EventIndex first = recording.tracks[track].first_event, last = first + recording.tracks[track].event_count;
-  std::vector<trace::EventIndex> open;
-  const auto close_until = [&](std::int64_t time) {
-    for (; !open.empty() && events.end_ns(open.back()) <= time; open.pop_back()) end(open.back());
-  };
+  trace::OpenSpans<trace::EventIndex> open;
+  const auto close_until = [&](std::int64_t time) { open.close_until(time, [&](const auto& span) { end(span.value); }); };
   auto in_lane = std::ranges::lower_bound(layout.lane_events, first, {}, &LaneEvent::event);
   for (trace::EventIndex i = first; i < last; ++i) {
     const bool is_in_lane = in_lane != layout.lane_events.end() && in_lane->event == i;
@@ -32,7 +30,7 @@ void walk_row(const trace::Recording& recording, const Layout& layout, std::uint
       instant(i);
     } else {
       begin(i);
-      open.push_back(i);
+      open.open(events.end_ns(i), i);
     }
   }
   close_until(std::numeric_limits<std::int64_t>::max());

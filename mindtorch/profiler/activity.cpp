@@ -52,11 +52,6 @@ std::vector<Activity> checked_activities(std::vector<Activity> list) {
   const auto twice = std::adjacent_find(list.begin(), list.end());
   if (twice != list.end())
     throw InvalidArgument(fmt::format("Activity ProfilerActivity.{} specified more than once", activity_name(*twice)));
-  for (const Activity activity : list) {
-    if (device_type_of(activity)) continue;
-    throw_error<InvalidArgument>("profiler.activities", "{} cannot be recorded: only CPU, CUDA and NPU have a source here",
-                                 activity_name(activity));
-  }
   return list;
 }
 

@@ -13,7 +13,7 @@
 
 namespace mindtorch::profiler {
 
-// Numbers are torch's. kNpu is torch's PrivateUse1. XPU, HPU and MTIA have names only: a profile that asks for them is refused.
+// Numbers are torch's. kNpu is torch's PrivateUse1. XPU, HPU and MTIA have names only: no source records them.
 enum class Activity : std::uint8_t { kCpu = 0, kXpu = 1, kCuda = 2, kHpu = 3, kMtia = 4, kNpu = 5 };
 
 MINDTORCH_EXPORT std::string_view activity_name(Activity activity);  // "CPU", "XPU", "CUDA", "HPU", "MTIA", "NPU"
@@ -41,8 +41,8 @@ class Activities {
   bool specified_ = false;
 };
 
-// `list` in the order of the enum. Throws ArgumentAssertion if it is empty, InvalidArgument if an activity is there twice or cannot be
-// recorded by any source. Whether a device is present now is not checked here: its absence is a warning, not an error.
+// `list` in the order of the enum. Throws ArgumentAssertion if it is empty, InvalidArgument if an activity is there twice. Whether a device
+// can be recorded is not checked here: its absence is a warning of the profile when it starts.
 MINDTORCH_EXPORT std::vector<Activity> checked_activities(std::vector<Activity> list);
 
 }  // namespace mindtorch::profiler

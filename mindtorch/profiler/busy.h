@@ -1,25 +1,20 @@
-// Busy: marks a call that may run the user's callbacks, so that a call from inside a callback is refused.
+// Busy: marks a call that may run the user's callbacks, so that a call from inside a callback is known as such.
 #pragma once
 
-#include <string_view>
-
-#include "mindtorch/base/error.h"
+#include <utility>
 
 namespace mindtorch::profiler {
 
 class Busy {
  public:
-  // Throws Error if `flag` is set already.
-  Busy(bool& flag, std::string_view where) : flag_(flag) {
-    if (flag_) throw_error(where, "called from inside a callback of the same profile");
-    flag_ = true;
-  }
-  ~Busy() { flag_ = false; }
+  explicit Busy(bool& flag) : flag_(flag), was_(std::exchange(flag, true)) {}
+  ~Busy() { flag_ = was_; }
   Busy(const Busy&) = delete;
   Busy& operator=(const Busy&) = delete;
 
  private:
   bool& flag_;
+  const bool was_;
 };
 
 }  // namespace mindtorch::profiler

@@ -16,6 +16,9 @@ std::int64_t unix_now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+std::mutex current_mutex;
+ExecutionTrace* current = nullptr;  // the one that runs
+
 constexpr std::int64_t kOpen = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
@@ -45,12 +48,25 @@ void ExecutionTrace::start() {
   }
   running_ = true;
   record::call_details_state = record::CallDetailsState::kOn;
-  try {
-    session_ = record::Session::prepare({.shapes = true, .memory = true});
-  } catch (const Error&) {
-    return;  // a profile records, or is about to: its recording is ours too
-  }
-  session_->start();
+  const std::lock_guard lock(current_mutex);
+  current = this;
+  record_alone();
+}
+
+void ExecutionTrace::record_alone() {
+  session_ = record::Session::prepare_if_free({.shapes = true, .memory = true});
+  if (session_) session_->start();  // otherwise a profile records, or is about to: its recording is ours too
+}
+
+void ExecutionTrace::make_way() {
+  const std::lock_guard lock(current_mutex);
+  if (current == nullptr) return;
+  if (const std::unique_ptr<record::Session> session = std::move(current->session_)) session->stop();  // which calls recorded()
+}
+
+void ExecutionTrace::go_on() {
+  const std::lock_guard lock(current_mutex);
+  if (current != nullptr) current->record_alone();
 }
 
 void ExecutionTrace::stop() {
@@ -61,6 +77,8 @@ void ExecutionTrace::stop() {
     const std::lock_guard lock(mutex_);
     windows_.back().second = unix_now_ns();
   }
+  const std::lock_guard lock(current_mutex);
+  if (current == this) current = nullptr;
   if (const std::unique_ptr<record::Session> session = std::move(session_)) session->stop();  // which calls recorded()
 }
 

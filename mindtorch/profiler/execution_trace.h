@@ -19,8 +19,8 @@ namespace mindtorch::profiler {
 
 // Between start() and stop() it collects what the running profile records. Ops of torch have inputs, outputs and schemas whatever the
 // profile records, if the profile begins after register_output(); other ops have inputs if the profile records shapes. Without a running
-// profile it records by itself, and no profile can start until stop(). A process has at most one trace at a time. Calls must come from one
-// thread at a time.
+// profile it records by itself, until a profile starts and after it has stopped. A process has at most one trace at a time. Calls must come
+// from one thread at a time.
 //
 //   profiler::ExecutionTrace trace;
 //   trace.register_output("et.json");
@@ -48,7 +48,13 @@ class MINDTORCH_EXPORT ExecutionTrace final : public ExecutionObserver, public r
   void stop() override;
   void cleanup() override { unregister(); }
 
+  // A profile is about to record, and has stopped: a trace that records by itself stops meanwhile.
+  static void make_way();
+  static void go_on();
+
  private:
+  // Records until a profile does, if none does now.
+  void record_alone();
   void recorded(const trace::Recording& recording) noexcept override;
   void write(const record::CallDetailsById& details) const;
 

@@ -45,14 +45,16 @@ struct ExperimentalConfig {
   record::DeviceExtras device_extras;
   // Records the ranges and marks that programs and libraries report with NVTX.
   bool enable_nvtx = false;
+  // How often a sampler looks at all threads of Python; 0: never.
+  std::chrono::nanoseconds sampling_interval{0};
   // How long stopping may wait for work that is still running on a device.
   std::chrono::milliseconds device_stop_deadline{10'000};
 
-  // The features that these options of torch enable are always on here. The options are accepted and have no effect.
-  bool verbose = false;                       // stacks are whole whenever with_stack is on
-  bool expose_kineto_event_metadata = false;  // the attributes of an event can always be read
+  // Each event of a Chrome trace has its whole stack as "Call stack"; otherwise a stack is written once and referred to.
+  bool verbose = false;
+  bool expose_kineto_event_metadata = false;  // accepted, without effect: the attributes of an event can always be read
 
-  // Hardware counters are not recorded: a profile that asks for them warns and goes on without.
+  // torch's counters per kernel are not recorded: a profile that asks for them warns. device_extras.metrics samples counters over time.
   std::vector<std::string> profiler_metrics;
   std::vector<std::string> performance_events;
 };
@@ -71,7 +73,7 @@ struct ProfileOptions {
   std::shared_ptr<ExecutionObserver> execution_trace_observer;
   bool acc_events = false;                   // events() and key_averages() are about all cycles, not only the last
   TraceIdCallback custom_trace_id_callback;  // called once per cycle; if empty, ids are random UUIDs
-  // Must not be negative, and has no effect: events are made when they are looked at, so there is nothing to cut short.
+  // Must not be negative. Only 0 has an effect, in Python: events() is empty then. Nothing is parsed, so any other time is enough.
   std::optional<double> post_processing_timeout_s;
   record::Clock* clock = nullptr;  // not owned, must outlive the last scope opened while recording; null: the system's
 };

@@ -7,12 +7,15 @@
 //
 // Calls come from one thread at a time (but for those of metadata) and not from inside the profile's own callbacks; the program being
 // profiled may use any threads.
-// A call that breaks the order of calls throws and changes nothing. Every other failure (a callback's exception, a warning that Python
-// turns into an exception) is thrown by the call in which it happened, after that call has done all its work. The profile can still be
-// used.
+// A call that breaks the order of calls changes nothing, or as little as it can, and warns once: torch's profiler lets a program go on
+// after it. Only a call that has nothing to work on (no trace was ever prepared) throws. Every failure (a callback's exception, a warning
+// that Python turns into an exception) is thrown by the call in which it happened, after that call has done all its work. The profile can
+// still be used.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -31,6 +34,7 @@
 #include "mindtorch/profiler/recorder.h"
 #include "mindtorch/profiler/results.h"
 #include "mindtorch/profiler/schedule.h"
+#include "mindtorch/profiler/transition.h"
 #include "mindtorch/profiler/warning.h"
 #include "mindtorch/trace/recording.h"
 
@@ -61,14 +65,15 @@ class MINDTORCH_EXPORT Profile {
 
   // --- Recording ---
 
-  // Begins with the action of the present step. It may be called again after stop(); the step number continues. Throws Error if this or any
-  // other profile of the process records; that profile is not affected. If it throws, nothing runs.
+  // Begins with the action of the present step. It may be called again after stop(); the step number continues. While another profile of
+  // the process records, which is not affected, it warns, and the trace of this one is empty. Throws ArgumentAssertion if none of the
+  // activities can be recorded here. If it throws, nothing runs.
   void start();
-  // Begins the next step, and makes the calls that torch's table lists for the actions of the two steps. Throws Error if the profile is not
-  // running. If schedule() throws, the step stays as it was.
+  // Begins the next step, and makes the calls that torch's table lists for the actions of the two steps. After stop(), and from inside a
+  // callback, the step is only counted. If schedule() throws, the step stays as it was.
   void step();
-  // Nothing runs afterwards, even if it throws. Throws AssertionFailed if the profile was never started, and Error if it is already
-  // stopped.
+  // Nothing runs afterwards, even if it throws. From inside a callback, the profile stops when the call that made the callback ends. Throws
+  // AssertionFailed if the profile was never started, unless there was nothing to do yet.
   void stop();
   // The end of torch's `with` block: stop() if running, then the observer's cleanup(). In a forked child, where the trace is the parent's,
   // it is forgotten.
@@ -77,14 +82,17 @@ class MINDTORCH_EXPORT Profile {
   void abandon() noexcept;
 
   // The parts of start() and stop() (torch: prepare_trace, start_trace, stop_trace), for callers that do not use steps. They throw
-  // AssertionFailed before prepare_trace(), and Error if called in another wrong order.
+  // AssertionFailed before prepare_trace().
   void prepare_trace();
   void start_trace();
   void stop_trace();
 
-  // Takes the running trace of another profile as it is now for the last cycle of this one, which must not be running. The other profile
-  // goes on, and may be stepped by another thread meanwhile. Throws Error if it is not recording, or if it writes its events to a file.
-  void keep_snapshot_of(const Profile& running);
+  // Lets the owner make the calls that steps make, with the three functions above: for owners that add something of their own to them.
+  void set_trace_calls(std::function<void(TraceCall)> make) { trace_calls_ = std::move(make); }
+
+  // What was recorded so far, while the trace goes on; another thread may step the profile meanwhile. It has an id of its own. Throws Error
+  // if nothing is recorded now, or if events are written to a file.
+  trace::Recording snapshot() const;
 
   // Switches activities of the running trace off and on. Those that are not recorded anyway, and calls outside a trace, have no effect; the
   // next cycle starts with all activities on.
@@ -96,14 +104,24 @@ class MINDTORCH_EXPORT Profile {
   bool recording_now() const noexcept { return phase_ == Phase::kRunning; }  // and events are being recorded
   std::int64_t step_num() const noexcept { return step_num_; }
   // For drivers that count steps themselves: step() goes on from here. Events of a number that was passed already belong to the highest
-  // one so far. Throws InvalidArgument if negative.
+  // one so far, and those of a negative one to none.
   void set_step_num(std::int64_t step);
   // Takes effect from the next step on. If it is empty, every step is recorded.
   void set_schedule(Schedule schedule);
   ProfilerAction current_action() const noexcept { return current_action_; }
-  bool record_steps() const noexcept { return record_steps_; }  // there is a schedule, so steps are scopes
+  // The next start() or step() goes on from this action.
+  void set_current_action(ProfilerAction action) noexcept {
+    current_action_ = action <= ProfilerAction::kRecordAndSave ? action : ProfilerAction::kNone;
+  }
+  bool record_steps() const noexcept { return record_steps_; }  // steps are scopes, which they are if there is a schedule
+  void set_record_steps(bool on) noexcept { record_steps_ = on; }
   const ProfileOptions& options() const noexcept { return options_; }
+  // What is changed takes effect from the next cycle on. The schedule and acc_events have functions of their own.
+  ProfileOptions& options_of_next_cycle() noexcept { return options_; }
   const std::vector<Activity>& activities() const noexcept { return activities_; }
+  void set_acc_events(bool on);
+  // Takes effect from the next cycle on. Throws what the constructor throws.
+  void set_activities(std::vector<Activity> activities, std::vector<ActivityFilter> filters);
   std::optional<std::string> use_device() const;  // "cuda", "npu": the device whose columns a table has
 
   // Returns the id of the present or last cycle; empty before the first prepare.
@@ -124,8 +142,8 @@ class MINDTORCH_EXPORT Profile {
 
   // --- What was recorded ---
 
-  // The last cycle, or all of them with acc_events; empty before the first has ended. Stays valid and unchanged (metadata apart) whatever
-  // the profile does later.
+  // The last cycle, or all of them with acc_events; empty before the first has ended. Stays valid and unchanged whatever the profile does
+  // later. Let go of it when it has been read: while it is held, new metadata are put into a copy.
   std::shared_ptr<const trace::Recording> recording() const { return results_.events(); }
   // Returns torch's list of events. It refers to analysis() and is valid until the next cycle ends; hold analysis() to keep it longer. This
   // and the following functions throw AssertionFailed with torch's text before the first trace was prepared. The list is empty until the
@@ -139,13 +157,9 @@ class MINDTORCH_EXPORT Profile {
   // throw the same errors as events() and export_chrome_trace(); `doing` completes torch's text "Profiler must be initialized before ...".
   std::shared_ptr<const analyze::Analysis> checked_analysis(std::string_view doing) const;
   std::shared_ptr<const trace::Recording> checked_cycle(std::string_view doing) const;
-  std::shared_ptr<const trace::Recording> checked_memory_cycle() const;      // for a memory timeline
-  std::shared_ptr<const analyze::Analysis> checked_stacks_analysis() const;  // for collapsed stacks
-  // The part of the exports below that writes the last cycle.
-  static void write_stacks(const analyze::Analysis& analysis, const std::string& path, std::string_view metric);
-  static void write_chrome_trace(const trace::Recording& cycle, const std::string& path);
-  static void write_memory_timeline(std::shared_ptr<const trace::Recording> cycle, const std::string& path,
-                                    std::optional<std::string_view> device);
+  // Throw what export_stacks() and export_memory_timeline() throw for a profile that lacks what they need.
+  void check_stacks() const;
+  void check_memory_timeline() const;
 
   // Files of the last cycle, whole or not at all; may be repeated. Throw IoError with the path, and Error if no trace has ended yet.
   // Chrome's format whatever the name, but for ".pftrace" (Perfetto's); ".gz" is compressed.
@@ -174,8 +188,12 @@ class MINDTORCH_EXPORT Profile {
   // Throws torch's AssertionFailed "Profiler must be initialized before <doing>".
   void require_prepared(std::string_view doing) const;
 
+  // Warns of a call in a wrong order, once for each.
+  void tolerate(std::string_view call, std::string_view consequence);
   ProfilerAction scheduled_action(std::int64_t step) const;
   void transit(ProfilerAction from, std::optional<ProfilerAction> to, FirstFailure& failure);
+  // Lets the owner make the call if it wants to; false if it does not.
+  bool made_by_owner(TraceCall call);
   void end_step();
   void begin_step();
   // The steps of a trace increase. A number that does not increase does not begin a new step.
@@ -193,10 +211,15 @@ class MINDTORCH_EXPORT Profile {
   bool finish(Keep keep, FirstFailure& failure);
   // Ends and drops a trace that is prepared or running.
   void drop_trace(FirstFailure& failure);
+  // Ends and keeps a trace that runs, and drops one that is prepared.
+  void end_trace(FirstFailure& failure);
+  // Does what a stop() from inside a callback has asked for.
+  void stop_if_wanted(FirstFailure& failure);
 
   ProfileOptions options_;
   std::vector<Activity> activities_;
   std::unique_ptr<Recorder> recorder_;
+  std::function<void(TraceCall)> trace_calls_;
   trace::KindSet wanted_kinds_;
   bool record_steps_ = false;
   std::int64_t step_num_ = 0;
@@ -207,6 +230,8 @@ class MINDTORCH_EXPORT Profile {
   bool ever_started_ = false;
   bool needs_cleanup_ = false;
   bool busy_ = false;
+  bool delegating_ = false;   // the owner makes a call of a transition
+  bool stop_wanted_ = false;  // stop() was called from inside a callback
   std::optional<std::string> trace_id_;
   mutable std::mutex preset_mutex_;
   std::map<std::string, std::string> preset_metadata_;
@@ -215,5 +240,9 @@ class MINDTORCH_EXPORT Profile {
   Overhead overhead_;
   int process_ = 0;  // in which the trace was started
 };
+
+// Writes what the running profile of this process has recorded so far to its file, if it spills. Returns false if that takes longer than
+// the deadline. For a program that is about to end without a stop(). Any thread.
+MINDTORCH_EXPORT bool flush_recording(std::chrono::milliseconds deadline) noexcept;
 
 }  // namespace mindtorch::profiler

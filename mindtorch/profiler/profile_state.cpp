@@ -45,9 +45,18 @@ void Profile::warn_about_problems(FirstFailure& failure) {
     if (remember(problem)) failure.attempt([&] { warn(WarningCategory::kUser, problem); });
 }
 
-void Profile::set_step_num(std::int64_t step) {
-  if (step < 0) throw_error<InvalidArgument>("profiler.set_step_num", "a step number must not be negative, got {}", step);
-  step_num_ = step;
+void Profile::set_step_num(std::int64_t step) { step_num_ = step; }
+
+void Profile::set_acc_events(bool on) {
+  options_.acc_events = on;
+  results_.set_accumulate(on);
+}
+
+void Profile::set_activities(std::vector<Activity> activities, std::vector<ActivityFilter> filters) {
+  activities = checked_activities(std::move(activities));
+  wanted_kinds_ = wanted_kinds(activities, filters);
+  activities_ = std::move(activities);
+  options_.activity_filters = std::move(filters);
 }
 
 void Profile::set_schedule(Schedule schedule) {

@@ -11,6 +11,7 @@
 #include "mindtorch/base/text.h"
 #include "mindtorch/profiler/busy.h"
 #include "mindtorch/profiler/job_metadata.h"
+#include "mindtorch/profiler/misuse.h"
 #include "mindtorch/profiler/profile.h"
 #include "mindtorch/profiler/trace_id.h"
 #include "mindtorch/trace/adjust_steps.h"
@@ -31,15 +32,17 @@ constexpr const char* kCyclesWarning =
 }  // namespace
 
 void Profile::prepare_trace() {
-  const Busy busy(busy_, "profiler.prepare_trace");
-  if (phase_ == Phase::kRunning) throw_error("profiler.prepare_trace", "a trace is running: call stop_trace() first");
+  if (busy_ && !std::exchange(delegating_, false)) return tolerate("prepare_trace()", misuse::kFromCallback);
+  if (phase_ == Phase::kRunning) return tolerate("prepare_trace()", misuse::kTraceRuns);
+  const Busy busy(busy_);
   prepare();
 }
 
 void Profile::start_trace() {
-  const Busy busy(busy_, "profiler.start_trace");
+  if (busy_ && !std::exchange(delegating_, false)) return tolerate("start_trace()", misuse::kFromCallback);
   if (!trace_id_) throw AssertionFailed("Profiler must be initialized before starting trace");
-  if (phase_ == Phase::kRunning) throw_error("profiler.start_trace", "a trace is running: call stop_trace() first");
+  if (phase_ == Phase::kRunning) return tolerate("start_trace()", misuse::kTraceRuns);
+  const Busy busy(busy_);
   FirstFailure failure;
   if (phase_ == Phase::kIdle) failure.attempt([&] { prepare(); });
   if (phase_ == Phase::kPrepared) failure.attempt([&] { start_prepared(); });
@@ -48,9 +51,10 @@ void Profile::start_trace() {
 }
 
 void Profile::stop_trace() {
-  const Busy busy(busy_, "profiler.stop_trace");
+  if (busy_ && !std::exchange(delegating_, false)) return tolerate("stop_trace()", misuse::kFromCallback);
   if (!trace_id_) throw AssertionFailed("Profiler must be initialized before stopping trace");
-  if (phase_ != Phase::kRunning) throw_error("profiler.stop_trace", "no trace is running");
+  if (phase_ != Phase::kRunning) return tolerate("stop_trace()", misuse::kNoTrace);
+  const Busy busy(busy_);
   FirstFailure failure;
   finish(Keep::kYes, failure);
   failure.rethrow_if_any();
@@ -63,7 +67,7 @@ void Profile::prepare() {
   if (phase_ == Phase::kPrepared) recorder_->discard();
   phase_ = Phase::kIdle;
   results_.forget_spilled();
-  recorder_->prepare();
+  recorder_->prepare(options_, activities_);
   overhead_ = Overhead{.prepare_ns = now_ns() - before};
   trace_id_ = std::move(id);
   phase_ = Phase::kPrepared;
@@ -109,24 +113,16 @@ void Profile::describe(trace::Recording& recording) const {
     if (const auto device = device_type_of(activity)) recording.options.activities.push_back(*device);
 }
 
-void Profile::keep_snapshot_of(const Profile& running) {
-  const Busy busy(busy_, "profiler.keep_snapshot_of");
-  if (phase_ != Phase::kIdle) throw_error("profiler.keep_snapshot_of", "this profile records itself: call stop() first");
-  if (running.phase_ != Phase::kRunning) throw_error("profiler.keep_snapshot_of", "the other profile is not recording");
+trace::Recording Profile::snapshot() const {
+  if (phase_ != Phase::kRunning) throw_error("profiler.snapshot", "the profile is not recording");
   std::string id = options_.custom_trace_id_callback ? options_.custom_trace_id_callback() : random_trace_id();
-  Overhead overhead = running.overhead_;
-  const std::int64_t before = now_ns();
-  overhead.window_ns = before - overhead.window_start_ns;
-  overhead.bytes = running.recorder_->bytes_in_use();
-  trace::Recording recording = running.recorder_->snapshot();
-  overhead.stop_ns = now_ns() - before;
-  overhead.events = recording.events.size();
-  overhead_ = overhead;
-  trace_id_ = std::move(id);
+  trace::Recording recording = recorder_->snapshot();
+  for (const auto& [key, json] : results_.metadata()) recording.metadata[key] = json;
   describe(recording);
-  if (running.record_steps_ && !recording.steps.empty())
+  recording.trace_id = std::move(id);
+  if (record_steps_ && !recording.steps.empty())
     recording.metadata[std::string(analyze::kOpenStepKey)] = std::to_string(recording.steps.back().step);
-  results_.keep(std::move(recording));
+  return recording;
 }
 
 bool Profile::finish(Keep keep, FirstFailure& failure) {

@@ -18,8 +18,9 @@ class MINDTORCH_EXPORT Recorder {
  public:
   virtual ~Recorder() = default;
 
-  // Does all slow work, so that start() is quick. Throws Error if another recording runs in this process; that recording is not affected.
-  virtual void prepare() = 0;
+  // Does all slow work, so that start() is quick. The options are those of this trace. Throws ArgumentAssertion if no activity can be
+  // recorded. If another recording runs in this process, that is one of the problems(), the trace is empty, and the other one goes on.
+  virtual void prepare(const ProfileOptions& options, const std::vector<Activity>& activities) = 0;
   virtual void start() = 0;
   // Ends the trace, even if it throws.
   virtual trace::Recording stop() = 0;
@@ -42,6 +43,6 @@ class MINDTORCH_EXPORT Recorder {
 };
 
 // The recorder of this process: record::Session and the sources of the activities.
-MINDTORCH_EXPORT std::unique_ptr<Recorder> make_session_recorder(const ProfileOptions& options, const std::vector<Activity>& activities);
+MINDTORCH_EXPORT std::unique_ptr<Recorder> make_session_recorder();
 
 }  // namespace mindtorch::profiler

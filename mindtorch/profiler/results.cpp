@@ -61,8 +61,8 @@ void Results::forget_spilled() {
 void Results::replace_last(trace::Recording recording) const {
   const bool is_all = all_ == last_;
   last_ = std::make_shared<trace::Recording>(std::move(recording));
+  all_ = is_all ? last_ : std::make_shared<trace::Recording>(*all_);
   readers_ = std::make_shared<Readers>();
-  if (is_all) all_ = last_;
 }
 
 void Results::read_spilled() const {
@@ -84,28 +84,41 @@ void Results::set_metadata(const std::string& key, const std::string& json) {
   if (!is_last_being_read()) write_metadata();
 }
 
+void Results::set_accumulate(bool on) {
+  const std::lock_guard lock(mutex_);
+  accumulate_ = on;
+}
+
 bool Results::empty() const noexcept {
   const std::lock_guard lock(mutex_);
   return last_ == nullptr;
 }
 
-std::shared_ptr<const trace::Recording> Results::last_cycle() const {
+std::map<std::string, std::string> Results::metadata() const {
   const std::lock_guard lock(mutex_);
-  read_spilled();
-  if (!last_) return or_nothing(last_);
+  return metadata_;
+}
+
+std::shared_ptr<const trace::Recording> Results::handed_out(const std::shared_ptr<trace::Recording>& recording) const {
   if (metadata_changed_) {
     if (is_last_being_read()) replace_last(*last_);
     write_metadata();
   }
   readers_->fetch_add(1, std::memory_order_relaxed);
-  const auto let_go = [kept = last_, readers = readers_](const trace::Recording*) { readers->fetch_sub(1, std::memory_order_release); };
-  return {last_.get(), let_go};
+  const auto let_go = [kept = recording, readers = readers_](const trace::Recording*) { readers->fetch_sub(1, std::memory_order_release); };
+  return {recording.get(), let_go};
+}
+
+std::shared_ptr<const trace::Recording> Results::last_cycle() const {
+  const std::lock_guard lock(mutex_);
+  read_spilled();
+  return last_ ? handed_out(last_) : or_nothing(last_);
 }
 
 std::shared_ptr<const trace::Recording> Results::events() const {
   const std::lock_guard lock(mutex_);
   read_spilled();
-  return or_nothing(all_);
+  return all_ ? handed_out(all_) : or_nothing(all_);
 }
 
 std::shared_ptr<const analyze::Analysis> Results::analysis() const {

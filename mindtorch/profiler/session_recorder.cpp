@@ -1,46 +1,66 @@
 // SessionRecorder: options to session options, activities to sources.
 #include "mindtorch/profiler/session_recorder.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/profiler/execution_trace.h"
 #include "mindtorch/profiler/status.h"
+#include "mindtorch/profiler/warning.h"
 #include "mindtorch/sources/sources.h"
+#include "mindtorch/trace/builder.h"
 
 namespace mindtorch::profiler {
 
-SessionRecorder::SessionRecorder(const ProfileOptions& options, std::vector<Activity> activities,
-                                 std::vector<record::ActivitySource*> sources)
-    : options_{.shapes = options.record_shapes || options.with_flops,
-               .stacks = options.with_stack,
-               .memory = options.profile_memory,
-               .modules = options.with_modules,
-               .overloads = options.experimental_config.capture_overload_names,
-               .ranges = options.experimental_config.enable_nvtx,
-               .all_threads = options.experimental_config.profile_all_threads,
-               .events = std::find(activities.begin(), activities.end(), Activity::kCpu) != activities.end(),
-               .budget = options.experimental_config.budget,
-               .device = {.synchronizations = options.experimental_config.enable_cuda_sync_events,
-                          .whole_graphs = options.experimental_config.whole_cuda_graphs,
-                          .stop_deadline = options.experimental_config.device_stop_deadline,
-                          .extras = options.experimental_config.device_extras},
-               .clock = options.clock},
-      activities_(std::move(activities)),
-      sources_(std::move(sources)),
-      pid_(::getpid()) {}
+namespace {
 
-void SessionRecorder::prepare() {
+constexpr const char* kOtherSession =
+    "Another profiling session is active and goes on: this profile records nothing. Stop the other one before this one starts.";
+
+record::SessionOptions session_options(const ProfileOptions& options, const std::vector<Activity>& activities) {
+  const ExperimentalConfig& config = options.experimental_config;
+  return {.shapes = options.record_shapes || options.with_flops,
+          .stacks = options.with_stack,
+          .memory = options.profile_memory,
+          .modules = options.with_modules,
+          .overloads = config.capture_overload_names,
+          .ranges = config.enable_nvtx,
+          .all_threads = config.profile_all_threads,
+          .events = std::find(activities.begin(), activities.end(), Activity::kCpu) != activities.end(),
+          .budget = config.budget,
+          .device = {.synchronizations = config.enable_cuda_sync_events,
+                     .whole_graphs = config.whole_cuda_graphs,
+                     .stop_deadline = config.device_stop_deadline,
+                     .extras = config.device_extras},
+          .sampling_interval = config.sampling_interval,
+          .clock = options.clock};
+}
+
+bool has_source(Activity activity) { return device_type_of(activity).has_value(); }
+
+// Lets an execution trace go on when a trace of a profile has ended.
+struct GoOn {
+  GoOn() = default;
+  GoOn(const GoOn&) = delete;
+  GoOn& operator=(const GoOn&) = delete;
+  ~GoOn() { ExecutionTrace::go_on(); }
+};
+
+}  // namespace
+
+void SessionRecorder::prepare(const ProfileOptions& options, const std::vector<Activity>& activities) {
   problems_.clear();
-  record::SessionOptions options = options_;
-  for (const Activity activity : activities_) {
+  options_ = session_options(options, activities);
+  for (const Activity activity : activities) {
     if (activity == Activity::kCpu) continue;
-    if (record::ActivitySource* source = usable_source(activity)) options.sources.push_back(source);
+    if (record::ActivitySource* source = usable_source(activity)) options_.sources.push_back(source);
   }
-  session_ = record::Session::prepare(std::move(options));
+  if (std::none_of(activities.begin(), activities.end(), has_source)) {
+    for (const std::string& problem : problems_) warn(WarningCategory::kUser, problem);
+    throw ArgumentAssertion("No activities specified for the profiler");
+  }
+  session_ = record::Session::prepare_if_free(options_);
 }
 
 record::ActivitySource* SessionRecorder::usable_source(Activity activity) {
@@ -57,7 +77,16 @@ record::ActivitySource* SessionRecorder::usable_source(Activity activity) {
   return nullptr;
 }
 
-void SessionRecorder::start() { session_->start(); }
+void SessionRecorder::start() {
+  if (!session_) {
+    ExecutionTrace::make_way();
+    session_ = record::Session::prepare_if_free(options_);
+  }
+  if (session_)
+    session_->start();
+  else
+    problems_.emplace_back(kOtherSession);
+}
 
 std::unique_lock<std::mutex> SessionRecorder::wait_for_snapshot() {
   return ::getpid() == pid_ ? std::unique_lock(snapshot_mutex_) : std::unique_lock<std::mutex>();
@@ -72,27 +101,36 @@ trace::Recording SessionRecorder::snapshot() {
 trace::Recording SessionRecorder::stop() {
   const auto lock = wait_for_snapshot();
   close_step_scope();
+  if (!session_) return trace::RecordingBuilder().finish();
   const std::unique_ptr<record::Session> session = std::move(session_);
+  const GoOn after;
   return session->stop();
 }
 
 void SessionRecorder::discard() noexcept {
   const auto lock = wait_for_snapshot();
   close_step_scope();
+  if (!session_) return;
   session_.reset();
+  ExecutionTrace::go_on();
 }
 
 void SessionRecorder::toggle(Activity activity, bool on) {
   const auto lock = wait_for_snapshot();
+  if (!session_) return;
   if (activity == Activity::kCpu)
     session_->toggle_events(on);
-  else
-    session_->toggle_source(*device_type_of(activity), on);
+  else if (const auto device = device_type_of(activity))
+    session_->toggle_source(*device, on);
 }
 
-void SessionRecorder::mark_step(std::int64_t step) { session_->mark_step(step); }
+void SessionRecorder::mark_step(std::int64_t step) {
+  if (session_) session_->mark_step(step);
+}
 
-void SessionRecorder::open_step_scope(std::int64_t step) { step_scope_ = record::NamedScope::step(step); }
+void SessionRecorder::open_step_scope(std::int64_t step) {
+  if (session_) step_scope_ = record::NamedScope::step(step);
+}
 
 void SessionRecorder::close_step_scope() { step_scope_.close(); }
 
@@ -104,8 +142,6 @@ std::vector<std::string> SessionRecorder::problems() const {
 
 std::int64_t SessionRecorder::bytes_in_use() const { return session_ ? session_->bytes_in_use() : 0; }
 
-std::unique_ptr<Recorder> make_session_recorder(const ProfileOptions& options, const std::vector<Activity>& activities) {
-  return std::make_unique<SessionRecorder>(options, activities, sources::all_sources());
-}
+std::unique_ptr<Recorder> make_session_recorder() { return std::make_unique<SessionRecorder>(sources::all_sources()); }
 
 }  // namespace mindtorch::profiler

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mindtorch/profiler/recorder.h"
@@ -18,9 +20,9 @@ namespace mindtorch::profiler {
 class SessionRecorder : public Recorder {
  public:
   // `sources` are tried in their order, one for each device; they must outlive this.
-  SessionRecorder(const ProfileOptions& options, std::vector<Activity> activities, std::vector<record::ActivitySource*> sources);
+  explicit SessionRecorder(std::vector<record::ActivitySource*> sources) : sources_(std::move(sources)), pid_(::getpid()) {}
 
-  void prepare() override;
+  void prepare(const ProfileOptions& options, const std::vector<Activity>& activities) override;
   void start() override;
   trace::Recording stop() override;
   trace::Recording snapshot() override;
@@ -38,12 +40,11 @@ class SessionRecorder : public Recorder {
   // Waits for a snapshot. In a forked child, the thread that took it does not exist: there it locks nothing.
   std::unique_lock<std::mutex> wait_for_snapshot();
 
-  record::SessionOptions options_;
-  std::vector<Activity> activities_;
+  record::SessionOptions options_;  // of the present trace
   std::vector<record::ActivitySource*> sources_;
   std::vector<std::string> problems_;
-  std::unique_ptr<record::Session> session_;
-  std::mutex snapshot_mutex_;  // held while a snapshot is taken
+  std::unique_ptr<record::Session> session_;  // null if another session is active
+  std::mutex snapshot_mutex_;                 // held while a snapshot is taken
   const pid_t pid_;
   record::NamedScope step_scope_;
 };

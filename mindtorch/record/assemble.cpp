@@ -18,6 +18,8 @@ namespace {
 // The rate of the clock is the slope between two samples. If they are closer together than this, their own uncertainty dominates it.
 constexpr std::int64_t kShortestBaselineNs = 1'000'000;
 
+constexpr const char* kEndedThreads = "threads that have ended";
+
 // The three clocks of a sample were not read at the same instant: the true time lies anywhere in the width of the sample, and half of it is
 // the uncertainty of its middle. One nanosecond more covers the rounding.
 ClockAnchor to_anchor(const ClockSample& sample, const ClockSample& first, double ns_per_tick) {
@@ -30,6 +32,11 @@ void add_loss(trace::LossReason reason, std::uint64_t count, std::string where, 
 }
 
 std::string thread_label(const ThreadIdentity& thread) { return fmt::format("thread {} ({})", thread.tid, thread.name); }
+
+void add_refusals(const LogLosses& losses, const std::string& where, trace::Recording& out) {
+  add_loss(trace::LossReason::kBudget, losses.refused, where, "refused because the byte budget was used up", out);
+  add_loss(trace::LossReason::kSideData, losses.side_refused, where, "shapes, stacks, attributes or memory reports that did not fit", out);
+}
 
 // Reads all segments of one log as one track. Returns false if its events need sorting. Every slot of the log becomes an event or is
 // counted in a loss, so that events and losses add up to what was issued.
@@ -48,9 +55,9 @@ bool read_log(const SealedLog& log, TickMapping& mapping, const ReadOptions& opt
   }
   track.event_count = static_cast<trace::EventIndex>(out.events.size()) - track.first_event;
   out.tracks.push_back(std::move(track));
-  add_loss(trace::LossReason::kOverwritten, log.overwritten + counts.left_out, thread_label(log.thread),
+  add_loss(trace::LossReason::kOverwritten, log.losses.overwritten + counts.left_out, thread_label(log.thread),
            "older than what was asked to be kept", out);
-  add_loss(trace::LossReason::kSideData, log.side_overwritten + counts.side_left_out, thread_label(log.thread),
+  add_loss(trace::LossReason::kSideData, log.losses.side_overwritten + counts.side_left_out, thread_label(log.thread),
            "memory reports that are older than what was asked to be kept", out);
   add_loss(trace::LossReason::kUnfinished, counts.unfinished, thread_label(log.thread), "still open when the recording stopped", out);
   add_log_losses(log, out);
@@ -67,7 +74,7 @@ std::size_t slot_count(const std::vector<SealedLog>& logs) {
 // A thread that was attached to the session without recording anything gets no track. One whose events were all refused gets an empty
 // track, because its losses name it.
 bool took_part(const SealedLog& log) {
-  return log.refused > 0 || std::any_of(log.segments.begin(), log.segments.end(), [](const Segment& segment) { return !segment.empty(); });
+  return log.losses.refused > 0 || std::any_of(log.segments.begin(), log.segments.end(), [](const Segment& segment) { return !segment.empty(); });
 }
 
 }  // namespace
@@ -93,11 +100,7 @@ trace::Track track_of(const ThreadIdentity& thread) {
   return track;
 }
 
-void add_log_losses(const SealedLog& log, trace::Recording& out) {
-  add_loss(trace::LossReason::kBudget, log.refused, thread_label(log.thread), "refused because the byte budget was used up", out);
-  add_loss(trace::LossReason::kSideData, log.side_refused, thread_label(log.thread),
-           "shapes, stacks, attributes or memory reports that did not fit", out);
-}
+void add_log_losses(const SealedLog& log, trace::Recording& out) { add_refusals(log.losses, thread_label(log.thread), out); }
 
 void add_clock_and_steps(const Ingredients& from, TickMapping& mapping, trace::Recording& out) {
   const SessionCore& core = from.core;
@@ -112,10 +115,11 @@ void add_clock_and_steps(const Ingredients& from, TickMapping& mapping, trace::R
     if (step.ticks >= from.window_start && step.ticks <= from.stop_ticks) out.steps.push_back({mapping.to_ns(step.ticks), step.step});
   add_loss(trace::LossReason::kThreadExit, core.refused_at_thread_exit, "",
            "recorded by thread-local destructors, after the thread's log was closed", out);
-  add_loss(trace::LossReason::kOverwritten, core.overwritten_of_ended_threads, "threads that have ended",
-           "older than what was asked to be kept", out);
-  add_loss(trace::LossReason::kSideData, core.side_overwritten_of_ended_threads, "threads that have ended",
+  const LogLosses& ended = from.logs.of_ended_threads;
+  add_loss(trace::LossReason::kOverwritten, ended.overwritten, kEndedThreads, "older than what was asked to be kept", out);
+  add_loss(trace::LossReason::kSideData, ended.side_overwritten, kEndedThreads,
            "memory reports that are older than what was asked to be kept", out);
+  add_refusals(ended, kEndedThreads, out);
 }
 
 trace::Recording assemble(const Ingredients& from, trace::Recording about) {
@@ -124,22 +128,26 @@ trace::Recording assemble(const Ingredients& from, trace::Recording about) {
   TickMapping mapping = map_session_clock(from.core.clock_samples(), from.core.clock);
   add_clock_and_steps(from, mapping, out);
   // An upper bound: keep_last leaves out slots that are older than the window. Growing the columns would copy them several times.
-  out.events.reserve(slot_count(from.logs));
+  out.events.reserve(slot_count(from.logs.logs));
   bool in_order = true;
   const ReadOptions options{from.window_start, from.stop_ticks};
-  for (const SealedLog& log : from.logs)
+  for (const SealedLog& log : from.logs.logs)
     if (took_part(log)) in_order &= read_log(log, mapping, options, ids, out);
-  if (!from.batches.empty() || !in_order) {
-    std::vector<trace::TrackId> tracks = trace::track_column(out);
-    // Device records come after all host events, on tracks of their own or on those of the threads that launched them.
-    for (const SourceBatch& each : from.batches) add_device_batch(each.batch, each.source, mapping, from.window_start, ids, out, tracks);
-    trace::order_events(out, tracks);
-  }
+  trace::order_memory(out.memory);
+  for (std::int64_t& time : out.memory.time_ns) time = mapping.to_ns(static_cast<std::uint64_t>(time));
+  const bool has_records = std::ranges::any_of(from.batches, [](const SourceBatch& each) { return !each.batch.records.empty(); });
+  const bool must_order = has_records || !in_order;
+  std::vector<trace::TrackId> tracks;
+  if (must_order) tracks = trace::track_column(out);
+  // Device records come after all host events, on tracks of their own or on those of the threads that launched them.
+  for (const SourceBatch& each : from.batches) add_device_batch(each.batch, each.source, mapping, from.window_start, ids, out, tracks);
+  if (must_order) trace::order_events(out, tracks);
   // It looks for the scope around each launch, so it needs the events in order.
-  if (!from.batches.empty()) add_device_scopes(out);
+  if (has_records) add_device_scopes(out);
   // Side entries are written in the order of the calls that report them, which is not that of the events.
   trace::order_side_rows(out);
   trace::order_marks(out);
+  trace::join_many_losses(out.losses);
   return out;
 }
 

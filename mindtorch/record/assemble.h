@@ -18,7 +18,7 @@ class StackProvider;
 TickMapping map_session_clock(const std::vector<ClockSample>& samples, Clock& clock);
 
 struct Ingredients {
-  const std::vector<SealedLog>& logs;
+  const SealedLogs& logs;
   const std::vector<SourceBatch>& batches;
   const SessionCore& core;
   std::uint64_t window_start;  // SessionCore::window_start(), which may move while a snapshot is read

@@ -39,13 +39,14 @@ trace::Attribute DeviceBatch::attribute(std::string_view key, double value) {
 }
 
 std::size_t DeviceBatch::sample_count() const {
-  std::size_t count = 0;
+  std::size_t count = samples.size();
   for (const CounterSeries& series : counters) count += series.values.size();
   return count;
 }
 
 void DeviceBatch::clear_samples() {
   for (CounterSeries& series : counters) series.ticks.clear(), series.values.clear();
+  samples.clear();
 }
 
 std::uint32_t DeviceBatch::counter_id(std::string_view name, std::string_view unit, trace::Device device) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,6 +54,20 @@ struct CounterSeries {
   std::vector<double> values;  // finite
 };
 
+// What a thread of the host did from `start` to `end`, in ticks of the session's clock: a row of trace::SampleColumns.
+struct ThreadSample {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  std::int32_t thread = 0;   // OS thread id
+  trace::StackId stack = 0;  // index into DeviceBatch::stacks()
+  trace::ThreadState state = trace::ThreadState::kUnknown;
+};
+
+struct ThreadIdentification {
+  std::string name;
+  std::int64_t pid = 0;  // 0: this process
+};
+
 // Rows of attributes (kernel grid, bytes of a copy), each distinct row stored once. Keys and texts are indices into the batch's names.
 class MINDTORCH_EXPORT DetailTable {
  public:
@@ -76,6 +91,9 @@ struct MINDTORCH_EXPORT DeviceBatch {
   DetailTable details;
   std::vector<DeviceRecord> records;
   std::vector<CounterSeries> counters;
+  std::vector<ThreadSample> samples;
+  // By OS thread id: threads of samples and host records that record nothing themselves.
+  std::map<std::int32_t, ThreadIdentification> threads;
   std::uint64_t dropped = 0;  // records and samples that are missing because the vendor or the source had no room for them
   std::string dropped_detail;
   std::uint64_t overwritten = 0;  // records that are older than what was asked to be kept
@@ -83,6 +101,9 @@ struct MINDTORCH_EXPORT DeviceBatch {
   // Further entries for the header of a trace: key and JSON text.
   std::vector<std::pair<std::string, std::string>> metadata;
 
+  // The stack of a thread, innermost frame first. The names of the frames are indices into `names`.
+  trace::StackId stack_id(std::span<const trace::Frame> frames) { return stack_interner_.intern(stacks_, frames); }
+  const trace::Stacks& stacks() const { return stacks_; }
   std::uint32_t name_id(std::string_view text) { return interner_.intern(names, text); }
   std::string_view name(const DeviceRecord& record) const { return names[record.name]; }
   trace::Attribute attribute(std::string_view key, std::int64_t value) { return {name_id(key), trace::Attribute::Type::kInt, value}; }
@@ -95,13 +116,15 @@ struct MINDTORCH_EXPORT DeviceBatch {
   }
   // The index of a counter, which is added if it is not there.
   std::uint32_t counter_id(std::string_view name, std::string_view unit, trace::Device device);
-  std::size_t sample_count() const;  // of all counters
+  std::size_t sample_count() const;  // of all counters and threads
   void clear_samples();
   // Counts missing records, and adds the reason once.
   void count_dropped(std::uint64_t count, std::string_view why);
 
  private:
   trace::NameInterner interner_;
+  trace::Stacks stacks_;
+  trace::StackInterner stack_interner_;
 };
 
 }  // namespace mindtorch::record

@@ -9,8 +9,10 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/trace/ordering.h"
 
 namespace mindtorch::record {
 namespace {
@@ -46,7 +48,7 @@ std::vector<ClockAnchor> anchors_of(const SourceClock& clock, TickMapping& sessi
 // Finds or makes the track of a stream or of a launching thread.
 class Tracks {
  public:
-  explicit Tracks(trace::Recording& recording) : recording_(recording) {
+  Tracks(trace::Recording& recording, const DeviceBatch& batch) : recording_(recording), batch_(batch) {
     for (trace::TrackId id = 0; id < recording.tracks.size(); ++id) {
       const trace::Track& track = recording.tracks[id];
       if (track.kind == trace::Track::Kind::kThread)
@@ -57,6 +59,19 @@ class Tracks {
   }
   trace::TrackId of(const DeviceRecord& record) {
     return trace::is_device_kind(record.kind) ? stream(record.device, record.lane) : thread(record.lane);
+  }
+  trace::TrackId thread(std::int32_t tid) {
+    const auto [found, is_new] = threads_.try_emplace(tid, static_cast<trace::TrackId>(recording_.tracks.size()));
+    if (is_new) {
+      const auto known = batch_.threads.find(tid);
+      trace::Track track;
+      track.pid = known != batch_.threads.end() && known->second.pid != 0 ? known->second.pid : ::getpid();
+      track.id = tid;
+      track.first_event = static_cast<trace::EventIndex>(recording_.events.size());
+      if (known != batch_.threads.end()) track.name = known->second.name;
+      recording_.tracks.push_back(std::move(track));
+    }
+    return found->second;
   }
 
  private:
@@ -73,18 +88,8 @@ class Tracks {
     }
     return found->second;
   }
-  trace::TrackId thread(std::int64_t tid) {
-    const auto [found, is_new] = threads_.try_emplace(tid, static_cast<trace::TrackId>(recording_.tracks.size()));
-    if (is_new) {
-      trace::Track track;
-      track.pid = ::getpid();
-      track.id = tid;
-      recording_.tracks.push_back(std::move(track));
-    }
-    return found->second;
-  }
-
   trace::Recording& recording_;
+  const DeviceBatch& batch_;
   std::map<std::int64_t, trace::TrackId> threads_;
   std::map<std::pair<trace::Device, std::int64_t>, trace::TrackId> streams_;
 };
@@ -192,7 +197,7 @@ TickMapping map_source_clock(const SourceClock& clock, TickMapping& session) {
 std::size_t add_device_records(const DeviceBatch& batch, TickMapping& session, std::uint64_t window_start, IdMaps& ids,
                                trace::Recording& out, std::vector<trace::TrackId>& track_of_event, LaunchMatching& matching) {
   std::vector<TickMapping> mappings = map_clocks(batch, session);
-  Tracks tracks(out);
+  Tracks tracks(out, batch);
   BatchIds batch_ids(batch, ids);
   const OldRecords old(batch, mappings, session, window_start);
   trace::EventColumns& columns = out.events;
@@ -239,6 +244,39 @@ std::size_t add_counters(const DeviceBatch& batch, TickMapping& session, std::ui
   return left_out;
 }
 
+std::size_t add_thread_samples(const DeviceBatch& batch, TickMapping& session, std::uint64_t window_start, IdMaps& ids,
+                               trace::Recording& out) {
+  if (batch.samples.empty()) return 0;
+  Tracks tracks(out, batch);
+  BatchIds batch_ids(batch, ids);
+  std::vector<std::optional<trace::StackId>> stacks(batch.stacks().size());
+  std::vector<trace::Frame> frames;
+  const auto stack_of = [&](trace::StackId id) {
+    if (stacks[id]) return *stacks[id];
+    frames.clear();
+    for (const std::uint32_t number : batch.stacks().frames_of(id)) {
+      const trace::Frame& frame = batch.stacks().frames[number];
+      frames.push_back({batch_ids.name(frame.file), batch_ids.name(frame.function), frame.line});
+    }
+    return *(stacks[id] = ids.stack(std::span<const trace::Frame>(frames)));
+  };
+  std::size_t left_out = 0;
+  for (const ThreadSample& sample : batch.samples) {
+    if (sample.end <= window_start) {
+      ++left_out;
+      continue;
+    }
+    const std::int64_t start_ns = session.to_ns(std::max(sample.start, window_start));
+    out.samples.push_back({.time_ns = start_ns,
+                           .duration_ns = std::max<std::int64_t>(0, session.to_ns(sample.end) - start_ns),
+                           .track = tracks.thread(sample.thread),
+                           .stack = stack_of(sample.stack),
+                           .state = sample.state});
+  }
+  trace::order_samples(out.samples);
+  return left_out;
+}
+
 void add_source_facts(const DeviceBatch& batch, std::string_view source_name, TickMapping& session, const LaunchMatching& matching,
                       std::uint64_t left_out, trace::Recording& out) {
   for (const SourceClock& clock : batch.clocks) {
@@ -264,7 +302,7 @@ void add_device_batch(const DeviceBatch& batch, std::string_view source_name, Ti
                       trace::Recording& out, std::vector<trace::TrackId>& track_of_event) {
   LaunchMatching matching;
   const std::size_t left_out = add_device_records(batch, session, window_start, ids, out, track_of_event, matching) +
-                               add_counters(batch, session, window_start, out);
+                               add_counters(batch, session, window_start, out) + add_thread_samples(batch, session, window_start, ids, out);
   add_source_facts(batch, source_name, session, matching, left_out, out);
 }
 

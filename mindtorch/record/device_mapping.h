@@ -27,12 +27,16 @@ std::size_t add_device_records(const DeviceBatch& batch, TickMapping& session, s
 // Appends the samples of counters to the tracks of the recording. Those before `window_start` are left out; returns how many.
 std::size_t add_counters(const DeviceBatch& batch, TickMapping& session, std::uint64_t window_start, trace::Recording& out);
 
+// Appends the samples of threads, those of a thread to its track. What lies before `window_start` is left out; returns how many were.
+std::size_t add_thread_samples(const DeviceBatch& batch, TickMapping& session, std::uint64_t window_start, IdMaps& ids,
+                               trace::Recording& out);
+
 // Adds what a source says about its clocks and devices, and counts records that were left out, dropped or could not be linked, so that
 // launches seen = device records seen + launches without a device record.
 void add_source_facts(const DeviceBatch& batch, std::string_view source_name, TickMapping& session, const LaunchMatching& matching,
                       std::uint64_t left_out, trace::Recording& out);
 
-// Both, for a batch that holds all records of its source.
+// All of these, for a batch that holds all records of its source.
 void add_device_batch(const DeviceBatch& batch, std::string_view source_name, TickMapping& session, std::uint64_t window_start, IdMaps& ids,
                       trace::Recording& out, std::vector<trace::TrackId>& track_of_event);
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "mindtorch/trace/open_spans.h"
 #include "mindtorch/trace/ordering.h"
 
 namespace mindtorch::record {
@@ -28,16 +29,16 @@ struct Span {
 std::vector<LaunchInScope> launches_in_scopes(const trace::Recording& recording) {
   const trace::EventColumns& events = recording.events;
   std::vector<LaunchInScope> launches;
-  std::vector<EventIndex> open;
+  trace::OpenSpans<EventIndex> open;
   for (const trace::Track& track : recording.tracks) {
     if (track.kind != trace::Track::Kind::kThread) continue;
     open.clear();
     for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
-      while (!open.empty() && events.end_ns(open.back()) <= events.start_ns[i]) open.pop_back();
+      open.close_until(events.start_ns[i]);
       if (trace::is_user_kind(events.kind[i]) && (events.flags[i] & trace::kAsync) == 0)
-        open.push_back(i);
+        open.open(events.end_ns(i), i);
       else if (trace::is_launch_kind(events.kind[i]) && !open.empty() && events.link[i] != 0)
-        launches.push_back({events.link[i], open.back()});
+        launches.push_back({events.link[i], open.innermost()});
     }
   }
   std::ranges::stable_sort(launches, {}, &LaunchInScope::correlation);

@@ -13,7 +13,7 @@ class HeldBlocks {
  public:
   ~HeldBlocks() { let_go(); }
 
-  // Call it under the lock of the log that uses the block: the log drops it under the same lock.
+  // Call it under the lock under which the block is dropped: that of its log, or that of the registry if its thread has ended.
   void hold(void* block);
   // The block is no longer used. Returns false if nothing holds it; otherwise let_go() gives it back to the pool.
   bool keep_for_reader(void* block) noexcept;

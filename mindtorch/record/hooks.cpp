@@ -70,20 +70,21 @@ std::uint64_t now_ticks() noexcept {
   return state != 0 ? ticks_for(state) : 0;
 }
 
-void record_memory_slow(Device device, const void* address, std::int64_t bytes, std::int64_t total_allocated,
+void record_memory_slow(MemoryMoment when, Device device, const void* address, std::int64_t bytes, std::int64_t total_allocated,
                         std::int64_t total_reserved) noexcept {
-  const std::uint64_t state = current_state();
-  ThreadLog* log = side_log(state);
+  ThreadLog* log = side_log(when.state);
   if (log == nullptr) return;
-  write_loose_entry(
-      log, MemoryEntry{ticks_for(state), reinterpret_cast<std::uintptr_t>(address), bytes, device, total_allocated, total_reserved});
+  write_loose_entry(log,
+                    MemoryEntry{when.ticks, reinterpret_cast<std::uintptr_t>(address), bytes, device, total_allocated, total_reserved});
 }
 
 void record_memory_category_slow(const void* address, trace::MemoryCategory category) noexcept {
   const std::uint64_t state = current_state();
+  if (state == 0) return;
+  const std::uint64_t now = ticks_for(state);  // before the thread is attached, which may take a while
   ThreadLog* log = side_log(state);
   if (log == nullptr) return;
-  write_loose_entry(log, MemoryTagEntry{ticks_for(state), reinterpret_cast<std::uintptr_t>(address), category});
+  write_loose_entry(log, MemoryTagEntry{now, reinterpret_cast<std::uintptr_t>(address), category});
 }
 
 void add_attribute(Slot* slot, NameId key, std::int64_t value) noexcept {

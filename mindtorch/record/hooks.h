@@ -188,13 +188,45 @@ MINDTORCH_EXPORT void record_interval(NameId name, EventKind kind, std::uint64_t
 // Returns the time on the session's clock, for record_interval(), or 0 while nothing is being recorded.
 MINDTORCH_EXPORT std::uint64_t now_ticks() noexcept;
 
-// Records an allocation (bytes > 0) or a free (bytes < 0). The totals are those of the device afterwards. Call it only if wants(kMemory).
-MINDTORCH_EXPORT void record_memory_slow(Device device, const void* address, std::int64_t bytes, std::int64_t total_allocated,
-                                         std::int64_t total_reserved) noexcept;
+// When an allocator has changed its totals, and the state of the session that wants to know; the state is 0 if none does.
+struct MemoryMoment {
+  std::uint64_t state = 0;
+  std::uint64_t ticks = 0;
+};
+
+// Gives the changes of one allocator moments that increase in the order of the allocator's lock. A report must not be made under that lock,
+// because it may wait for memory, and a thread that reports after it has let go of the lock may be overtaken by the thread that gets the
+// same address next. Two readings of the counter are not enough either: they may be equal, and the read does not serialise.
+class MemoryOrder {
+ public:
+  // Call it under the lock that orders the totals.
+  MemoryMoment next() noexcept {
+    const std::uint64_t state = current_state();
+    if ((state & kMemory) == 0) [[likely]]
+      return {};
+    const std::uint64_t now = ticks_for(state);
+    const bool follows = generation_of(last_.state) == generation_of(state) && now <= last_.ticks;
+    return last_ = {state, follows ? last_.ticks + 1 : now};
+  }
+
+ private:
+  MemoryMoment last_;
+};
+
+// Records an allocation (bytes > 0) or a free (bytes < 0) at the moment that MemoryOrder gave it. The totals are those of the device
+// afterwards. Nothing is recorded if the session of that moment is over.
+MINDTORCH_EXPORT void record_memory_slow(MemoryMoment when, Device device, const void* address, std::int64_t bytes,
+                                         std::int64_t total_allocated, std::int64_t total_reserved) noexcept;
+inline void record_memory(MemoryMoment when, Device device, const void* address, std::int64_t bytes, std::int64_t total_allocated,
+                          std::int64_t total_reserved) noexcept {
+  if (when.state != 0) [[unlikely]]
+    record_memory_slow(when, device, address, bytes, total_allocated, total_reserved);
+}
+// The same at the moment of the call, for hosts whose allocator calls under its own lock.
 inline void record_memory(Device device, const void* address, std::int64_t bytes, std::int64_t total_allocated,
                           std::int64_t total_reserved) noexcept {
-  if (wants(kMemory)) [[unlikely]]
-    record_memory_slow(device, address, bytes, total_allocated, total_reserved);
+  if (const std::uint64_t state = current_state(); (state & kMemory) != 0) [[unlikely]]
+    record_memory_slow({state, ticks_for(state)}, device, address, bytes, total_allocated, total_reserved);
 }
 
 // Records the purpose of the memory at `address` from now on.

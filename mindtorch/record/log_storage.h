@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -35,6 +36,9 @@ struct Segment {
   std::vector<SideChunk> side;
   std::uint64_t loose_entries = 0;  // side entries that belong to no event, and are lost on their own; valid as `used` is
   bool stays_with_thread = false;   // after stop, the thread may still write here: see Registry::close
+  // The memory of slots and side data if they are not in blocks: SessionCore::make_compact(). Copies of the segment share it.
+  std::shared_ptr<std::byte[]> compact;
+  std::int64_t compact_bytes = 0;
 
   bool empty() const { return used == 0 && side.empty(); }
 };
@@ -47,6 +51,22 @@ struct ThreadIdentity {
   std::int64_t pid = 0;
   std::int64_t tid = 0;
   std::string name;
+};
+
+// What one thread did not record, or several threads together.
+struct LogLosses {
+  std::uint64_t refused = 0;
+  std::uint64_t side_refused = 0;
+  std::uint64_t overwritten = 0;
+  std::uint64_t side_overwritten = 0;
+
+  LogLosses& operator+=(const LogLosses& other) noexcept {
+    refused += other.refused;
+    side_refused += other.side_refused;
+    overwritten += other.overwritten;
+    side_overwritten += other.side_overwritten;
+    return *this;
+  }
 };
 
 struct LogStorage {
@@ -67,6 +87,7 @@ struct LogStorage {
   std::atomic<std::uint64_t> loose_entries{0};  // of the segment that is being written
   std::uint64_t overwritten = 0;
   std::uint64_t side_overwritten = 0;
+  LogLosses losses() const noexcept { return {refused, side_refused, overwritten, side_overwritten}; }
 
   // Written by the owner alone, read by it without the lock.
   std::uint32_t admitted_generation = 0;  // kOneThread: the session this thread may record in
@@ -92,10 +113,13 @@ void leave_segment(ThreadLog& hot) noexcept;
 struct SealedLog {
   ThreadIdentity thread;
   std::vector<Segment> segments;  // oldest first, pinned ones included
-  std::uint64_t refused = 0;
-  std::uint64_t side_refused = 0;
-  std::uint64_t overwritten = 0;
-  std::uint64_t side_overwritten = 0;
+  LogLosses losses;
+};
+
+// All logs of a session, in the order of their threads.
+struct SealedLogs {
+  std::vector<SealedLog> logs;
+  LogLosses of_ended_threads;  // of which nothing else is kept
 };
 
 }  // namespace mindtorch::record

@@ -91,7 +91,8 @@ bool Registry::attach(Log& log, std::uint64_t state) {
   const ForeignLockRegion may_wait;
   const auto lock = lock_patiently(mutex_);
   if (open_ == nullptr || open_->generation != generation_of(state)) return false;
-  forget_ended_threads(*open_);
+  // keep_last: a thread drops what is too old when it needs room, which a thread that has ended never does again.
+  if (open_->budget.policy == Budget::Policy::kKeepLast) drop_ended(*open_);
   LogStorage& cold = log.cold;
   std::lock_guard log_lock(cold.mutex);
   cold.session = open_;
@@ -140,7 +141,7 @@ SealedLog contents_of(Log& log) {
   LogStorage& cold = log.cold;
   note_fill(log);
   if (!cold.dead) cold.thread.name = thread_name_now(cold.thread);
-  SealedLog out{cold.thread, {}, cold.refused, cold.side_refused, cold.overwritten, cold.side_overwritten};
+  SealedLog out{cold.thread, {}, cold.losses()};
   out.segments.assign(cold.pinned.begin(), cold.pinned.end());
   out.segments.insert(out.segments.end(), cold.segments.begin(), cold.segments.end());
   std::sort(out.segments.begin(), out.segments.end(), [](const Segment& a, const Segment& b) { return a.first_ordinal < b.first_ordinal; });
@@ -161,44 +162,69 @@ SealedLog seal(Log& log) {
 
 }  // namespace
 
-std::vector<SealedLog> Registry::close(SessionCore* session) {
+SealedLogs Registry::close(SessionCore* session) noexcept {
   std::lock_guard lock(mutex_);
   if (open_ == session) open_ = nullptr;
+  EndedThreads& ended = session->ended;
   std::vector<SealedLog> sealed;
-  for (auto& log : logs_) {
-    std::lock_guard log_lock(log->cold.mutex);
-    if (log->cold.session == session) sealed.push_back(seal(*log));
-  }
-  std::erase_if(logs_, [](const auto& log) { return log->cold.dead; });
-  return sealed;
-}
-
-std::vector<SealedLog> Registry::look(SessionCore* session) {
-  std::lock_guard lock(mutex_);
-  std::vector<SealedLog> seen;
+  const auto take = [&](SealedLog& log) {
+    try {
+      sealed.push_back(std::move(log));
+    } catch (const std::bad_alloc&) {
+      lose(*session, log);
+    }
+  };
+  std::ranges::for_each(ended.logs, take);
+  std::ranges::for_each(ended.open, take);
+  ended.logs.clear();
+  ended.open.clear();
   for (auto& log : logs_) {
     std::lock_guard log_lock(log->cold.mutex);
     if (log->cold.session != session) continue;
-    seen.push_back(contents_of(*log));
+    try {
+      SealedLog contents = seal(*log);
+      take(contents);
+    } catch (const std::bad_alloc&) {
+      lose(*session, *log);
+    }
+  }
+  std::ranges::sort(sealed, {}, [](const SealedLog& log) { return log.thread.number; });
+  return {std::move(sealed), ended.losses};
+}
+
+SealedLogs Registry::look(SessionCore* session) {
+  std::lock_guard lock(mutex_);
+  std::vector<SealedLog> seen;
+  const auto add = [&](SealedLog contents) {
+    seen.push_back(std::move(contents));
     for (const Segment& segment : seen.back().segments) {
+      if (segment.compact != nullptr) continue;  // the copy shares its memory
       session->held.hold(segment.slots);
       for (const SideChunk& chunk : segment.side) session->held.hold(chunk.words);
     }
+  };
+  for (const SealedLog& log : session->ended.logs) add(log);
+  for (const SealedLog& log : session->ended.open) add(log);
+  for (auto& log : logs_) {
+    std::lock_guard log_lock(log->cold.mutex);
+    if (log->cold.session == session) add(contents_of(*log));
   }
-  return seen;
+  std::ranges::sort(seen, {}, [](const SealedLog& log) { return log.thread.number; });
+  return {std::move(seen), session->ended.losses};
 }
 
-// keep_last: a thread drops what is too old when it needs room, which a thread that has ended never does again.
-void Registry::forget_ended_threads(SessionCore& session) {
-  if (session.budget.policy != Budget::Policy::kKeepLast) return;
-  std::erase_if(logs_, [&](const auto& log) {
+std::vector<SealedLog> Registry::look_at_current(SessionCore* session) {
+  std::vector<SealedLog> seen;
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return seen;
+  for (auto& log : logs_) {
     LogStorage& cold = log->cold;
-    std::lock_guard log_lock(cold.mutex);
-    if (!cold.dead || cold.session != &session || !drop_ended(session, *log)) return false;
-    session.overwritten_of_ended_threads.fetch_add(cold.overwritten, std::memory_order_relaxed);
-    session.side_overwritten_of_ended_threads.fetch_add(cold.side_overwritten, std::memory_order_relaxed);
-    return true;
-  });
+    std::unique_lock log_lock(cold.mutex, std::try_to_lock);
+    if (!log_lock || cold.session != session || cold.segments.empty()) continue;
+    note_fill(*log);
+    if (!cold.segments.back().empty()) seen.push_back({cold.thread, {cold.segments.back()}});
+  }
+  return seen;
 }
 
 void Registry::thread_exits(Log* log) noexcept {
@@ -209,7 +235,14 @@ void Registry::thread_exits(Log* log) noexcept {
     for (void* block : cold.spare) BlockPool::instance().give_back(block);
     cold.spare.clear();
     cold.dead = true;
-    if (cold.session != nullptr) return;  // stop() will take what it recorded
+    if (SessionCore* const session = cold.session) {
+      try {
+        cold.thread.name = current_thread_name();
+        retire(*session, seal(*log));
+      } catch (const std::bad_alloc&) {
+        lose(*session, *log);
+      }
+    }
   }
   std::erase_if(logs_, [log](const auto& each) { return each.get() == log; });
 }
@@ -219,7 +252,11 @@ void Registry::keep_for_thread(std::uint32_t number, void* block) noexcept {
   for (auto& log : logs_) {
     if (log->cold.thread.number != number || log->cold.dead) continue;
     std::lock_guard log_lock(log->cold.mutex);
-    log->cold.spare.push_back(block);
+    try {
+      log->cold.spare.push_back(block);
+    } catch (const std::bad_alloc&) {
+      // The thread may still write to the block, which therefore is never used again.
+    }
     return;
   }
   BlockPool::instance().give_back(block);
@@ -264,7 +301,11 @@ void Registry::become_idle_in_child() {
     }
     cold.thread.pid = ::getpid();
     cold.thread.tid = current_tid();
-    for (const Segment& segment : cold.segments) cold.spare.push_back(segment.slots);
+    try {
+      for (const Segment& segment : cold.segments) cold.spare.push_back(segment.slots);
+    } catch (const std::bad_alloc&) {
+      // The thread may still write to the others, which therefore are never used again.
+    }
     cold.segments.clear();
     cold.pinned.clear();
   }

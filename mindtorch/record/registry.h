@@ -22,10 +22,13 @@ class Registry {
   bool claim(SessionCore* session);
   // Lets logs attach to the session that has claimed the process.
   void open(SessionCore* session);
-  // Lets no more logs attach. Seals and returns every log that took part.
-  std::vector<SealedLog> close(SessionCore* session);
+  // Lets no more logs attach. Seals and returns every log that took part; without memory for that, events are counted as refused.
+  SealedLogs close(SessionCore* session) noexcept;
   // Returns what every log of the session has recorded so far, and holds its blocks (SessionCore::held). The logs go on recording.
-  std::vector<SealedLog> look(SessionCore* session);
+  SealedLogs look(SessionCore* session);
+  // Returns the segments that threads of the session are filling, as far as they are filled. For the spill thread, which alone gives their
+  // blocks back. Leaves out what is locked at the moment: a thread may hold its lock while it waits for the spill.
+  std::vector<SealedLog> look_at_current(SessionCore* session);
   void unclaim(SessionCore* session);
 
   // Returns a generation number that no session has had.
@@ -49,7 +52,6 @@ class Registry {
   void lock_all();
   void unlock_all();
   void become_idle_in_child();
-  void forget_ended_threads(SessionCore& session);
 
   std::mutex mutex_;
   std::vector<std::unique_ptr<Log>> logs_;

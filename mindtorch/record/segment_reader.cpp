@@ -41,8 +41,9 @@ bool fill_row(const Slot& slot, trace::EventIndex row, TickMapping& mapping, con
   columns.device[row] = slot.device;
   columns.kind[row] = slot.kind;
   columns.flags[row] = static_cast<std::uint8_t>(flags_of(slot) | (open ? trace::kUnfinished : 0));
-  // The recorder interns no names for steps, as interned names are never freed.
-  if (slot.kind == EventKind::kStep && slot.name == 0) [[unlikely]]
+  // The recorder interns no names for steps, as interned names are never freed. The kind comes from the column, because a compiler may
+  // compare both fields of the slot with one load, which covers the flags between them that another thread may set.
+  if (columns.kind[row] == EventKind::kStep && slot.name == 0) [[unlikely]]
     columns.name[row] = ids.name(trace::step_name(trace::step_of(columns.link[row])));
   return !open;
 }
@@ -52,8 +53,8 @@ bool follows(const ColumnPointers& columns, trace::EventIndex row) {
   return columns.duration_ns[row] <= columns.duration_ns[row - 1];
 }
 
-void add_memory(const MemoryEntry& entry, trace::TrackId track, std::int64_t time_ns, trace::MemoryColumns& memory) {
-  memory.push_back({.time_ns = time_ns,
+void add_memory(const MemoryEntry& entry, trace::TrackId track, trace::MemoryColumns& memory) {
+  memory.push_back({.time_ns = static_cast<std::int64_t>(entry.ticks),
                     .track = track,
                     .address = entry.address,
                     .bytes = entry.bytes,
@@ -62,14 +63,22 @@ void add_memory(const MemoryEntry& entry, trace::TrackId track, std::int64_t tim
                     .total_reserved = entry.total_reserved});
 }
 
-void read_side_entry(const SideEntry& entry, std::span<const std::int64_t> latest_stack, trace::EventIndex event, trace::TrackId track,
-                     TickMapping& mapping, const ReadOptions& options, IdMaps& ids, trace::Recording& out, ReadCounts& counts) {
+// The side tables of a Recording, or those of LateRows.
+struct SideTables {
+  trace::SideTable<std::int64_t>& inputs;
+  trace::SharedTable<trace::Attribute>& attributes;
+  trace::SideTable<trace::StackId>& stacks;
+};
+
+// An entry that belongs to an event.
+void read_entry_of_event(const SideEntry& entry, std::span<const std::int64_t> latest_stack, trace::EventIndex event, IdMaps& ids,
+                         const SideTables& out) {
   switch (entry.kind) {
     case SideKind::kInputs: out.inputs.add(event, ids.inputs(entry.words)); break;
     case SideKind::kStack:
     case SideKind::kSameStack: {
       const trace::StackId stack = ids.stack(latest_stack);
-      out.stacks.of_event.add(event, {&stack, 1});
+      out.stacks.add(event, {&stack, 1});
       break;
     }
     case SideKind::kAttribute: {
@@ -79,12 +88,21 @@ void read_side_entry(const SideEntry& entry, std::span<const std::int64_t> lates
       out.attributes.add(event, {&attribute, 1});
       break;
     }
+    case SideKind::kMemory:
+    case SideKind::kMemoryTag: break;
+  }
+}
+
+// An entry that belongs to no event.
+void read_loose_entry(const SideEntry& entry, trace::TrackId track, TickMapping& mapping, const ReadOptions& options, trace::Recording& out,
+                      ReadCounts& counts) {
+  switch (entry.kind) {
     case SideKind::kMemory: {
       const MemoryEntry report = MemoryEntry::unpack(entry.words);
       if (report.ticks < options.window_start)
         ++counts.side_left_out;
       else
-        add_memory(report, track, mapping.to_ns(report.ticks), out.memory);
+        add_memory(report, track, out.memory);
       break;
     }
     case SideKind::kMemoryTag: {
@@ -95,6 +113,10 @@ void read_side_entry(const SideEntry& entry, std::span<const std::int64_t> lates
         out.memory_tags.push_back({mapping.to_ns(tag.ticks), tag.address, tag.category});
       break;
     }
+    case SideKind::kInputs:
+    case SideKind::kStack:
+    case SideKind::kSameStack:
+    case SideKind::kAttribute: break;
   }
 }
 
@@ -156,14 +178,22 @@ std::span<const std::int64_t> IdMaps::inputs(std::span<const std::int64_t> words
 
 void read_segment(const Segment& segment, trace::TrackId track, TickMapping& mapping, const ReadOptions& options, IdMaps& ids,
                   trace::Recording& out, ReadCounts& counts) {
+  SegmentPosition position;
+  LateRows late;  // stays empty, because nothing was read earlier
+  read_segment_from(position, segment, track, mapping, options, ids, out, late, counts);
+}
+
+void read_segment_from(SegmentPosition& position, const Segment& segment, trace::TrackId track, TickMapping& mapping,
+                       const ReadOptions& options, IdMaps& ids, trace::Recording& out, LateRows& late, ReadCounts& counts) {
+  const std::uint32_t first_slot = position.slots, slots = segment.used - first_slot;
   const auto first = static_cast<trace::EventIndex>(out.events.size());
   std::vector<trace::EventIndex> row_of_slot;  // only filled if rows are left out: else slot i is row first + i
-  if (options.window_start != 0) row_of_slot.assign(segment.used, kLeftOut);
-  out.events.resize(first + segment.used);
+  if (options.window_start != 0) row_of_slot.assign(slots, kLeftOut);
+  out.events.resize(first + slots);
   const ColumnPointers columns = pointers_to(out.events);
   trace::EventIndex row = first;
-  for (std::uint32_t i = 0; i < segment.used; ++i) {
-    Slot& slot = segment.slots[i];
+  for (std::uint32_t i = 0; i < slots; ++i) {
+    Slot& slot = segment.slots[first_slot + i];
     if (slot.start < options.window_start) {
       ++counts.left_out;
       continue;
@@ -174,12 +204,15 @@ void read_segment(const Segment& segment, trace::TrackId track, TickMapping& map
     ++row;
   }
   out.events.resize(row);
-  std::span<const std::int64_t> latest_stack;  // also of events that are left out
-  for_each_side_entry(segment, [&](const SideEntry& entry) {
-    if (entry.kind == SideKind::kStack) latest_stack = entry.words;
-    const trace::EventIndex event = row_of_slot.empty() ? first + entry.slot_index : row_of_slot[entry.slot_index];
-    if (event == kLeftOut && belongs_to_event(entry.kind)) return;
-    read_side_entry(entry, latest_stack, event, track, mapping, options, ids, out, counts);
+  position.slots = segment.used;
+  const SideTables tables{out.inputs, out.attributes, out.stacks.of_event}, late_tables{late.inputs, late.attributes, late.stacks};
+  for_each_side_entry(segment, position, [&](const SideEntry& entry) {
+    if (entry.kind == SideKind::kStack) position.latest_stack = entry.words;  // also of events that are left out
+    if (!belongs_to_event(entry.kind)) return read_loose_entry(entry, track, mapping, options, out, counts);
+    if (entry.slot_index < first_slot) return read_entry_of_event(entry, position.latest_stack, entry.slot_index, ids, late_tables);
+    const std::uint32_t slot = entry.slot_index - first_slot;
+    const trace::EventIndex event = row_of_slot.empty() ? first + slot : row_of_slot[slot];
+    if (event != kLeftOut) read_entry_of_event(entry, position.latest_stack, event, ids, tables);
   });
 }
 

@@ -29,6 +29,8 @@ class IdMaps {
   }
   trace::NameId name(std::string_view text) { return interner_.intern(names_, text); }
   trace::StackId stack(std::span<const std::int64_t> words);
+  // Frames whose names are ids of the recording.
+  trace::StackId stack(std::span<const trace::Frame> frames) { return stack_interner_.intern(stacks_, frames); }
   // Encoded arguments with the process's ids of texts replaced by the recording's. Valid until the next call.
   std::span<const std::int64_t> inputs(std::span<const std::int64_t> words);
 
@@ -55,16 +57,35 @@ struct SideEntry {
   std::span<const std::int64_t> words;
 };
 
-// Calls visit(SideEntry) for every side entry of a sealed segment, in the order they were written.
+// How far a segment has been read. A segment that is still being filled is read in parts.
+struct SegmentPosition {
+  std::uint32_t slots = 0;
+  std::size_t side_chunk = 0;
+  std::uint32_t side_words = 0;                // of that chunk
+  std::span<const std::int64_t> latest_stack;  // of the latest kStack entry, which kSameStack entries refer to
+};
+
+// Calls visit(SideEntry) for every side entry of a segment from `position` on, in the order they were written, and moves the position
+// behind them.
+template <class Visit>
+void for_each_side_entry(const Segment& segment, SegmentPosition& position, Visit visit) {
+  for (;;) {
+    if (position.side_chunk == segment.side.size()) return;
+    const SideChunk& chunk = segment.side[position.side_chunk];
+    while (position.side_words < chunk.used) {
+      const SideHeader header = unpack_side_header(chunk.words[position.side_words]);
+      visit(SideEntry{header.kind, header.slot_index, {chunk.words + position.side_words + 1, header.words}});
+      position.side_words += 1 + header.words;
+    }
+    if (position.side_chunk + 1 == segment.side.size()) return;  // entries may still be added to the last one
+    ++position.side_chunk;
+    position.side_words = 0;
+  }
+}
 template <class Visit>
 void for_each_side_entry(const Segment& segment, Visit visit) {
-  for (const SideChunk& chunk : segment.side) {
-    for (std::uint32_t at = 0; at < chunk.used;) {
-      const SideHeader header = unpack_side_header(chunk.words[at]);
-      visit(SideEntry{header.kind, header.slot_index, {chunk.words + at + 1, header.words}});
-      at += 1 + header.words;
-    }
-  }
+  SegmentPosition position;
+  for_each_side_entry(segment, position, visit);
 }
 
 struct ReadOptions {
@@ -81,8 +102,20 @@ struct ReadCounts {
   bool in_order = true;  // starts never decrease, longer first
 };
 
-// Appends the events of a sealed segment, and their side data, to `out`. Times become mapping.to_ns(ticks).
+// Side data of events that were read earlier: the rows count from the first slot of the segment.
+struct LateRows {
+  trace::SideTable<std::int64_t> inputs;
+  trace::SharedTable<trace::Attribute> attributes;
+  trace::SideTable<trace::StackId> stacks;
+  bool empty() const { return inputs.empty() && attributes.empty() && stacks.empty(); }
+};
+
+// Appends the events of a sealed segment, and their side data, to `out`. Times become mapping.to_ns(ticks), but those of memory reports
+// stay in ticks: the order of two threads' reports may be lost in nanoseconds, so they are sorted first.
 void read_segment(const Segment& segment, trace::TrackId track, TickMapping& mapping, const ReadOptions& options, IdMaps& ids,
                   trace::Recording& out, ReadCounts& counts);
+// Reads what has come behind `position`, which moves.
+void read_segment_from(SegmentPosition& position, const Segment& segment, trace::TrackId track, TickMapping& mapping,
+                       const ReadOptions& options, IdMaps& ids, trace::Recording& out, LateRows& late, ReadCounts& counts);
 
 }  // namespace mindtorch::record

@@ -13,11 +13,11 @@ namespace mindtorch::record {
 namespace {
 
 // Gives the blocks of a segment back. Its events and its memory reports count as overwritten.
-void drop_segment(SessionCore& session, LogStorage& cold, const Segment& segment) noexcept {
-  cold.overwritten += segment.used;
-  cold.side_overwritten += segment.loose_entries;
-  session.release_block(segment.slots);
-  for (const SideChunk& chunk : segment.side) session.release_block(chunk.words);
+template <class Counts>  // of a log, or of threads that have ended
+void drop_segment(SessionCore& session, Counts& counts, const Segment& segment) noexcept {
+  counts.overwritten += segment.used;
+  counts.side_overwritten += segment.loose_entries;
+  session.release(segment);
 }
 
 // Drops segments whose open scopes have all ended, as soon as that is so.
@@ -113,16 +113,109 @@ void drop_oldest(SessionCore& session, LogStorage& cold) {
   }
 }
 
-bool drop_ended(SessionCore& session, Log& log) noexcept {
-  LogStorage& cold = log.cold;
-  note_fill(log);
-  drop_pinned(session, cold);
-  while (!cold.segments.empty() && session.window_start() != 0 && is_older_than(cold.segments.front(), session.window_start()) &&
-         !has_open_slot(cold.segments.front())) {
-    drop_segment(session, cold, cold.segments.front());
-    cold.segments.pop_front();
+namespace {
+
+bool is_older_than(const SealedLog& log, std::uint64_t ticks) noexcept {
+  return ticks != 0 && std::ranges::all_of(log.segments, [&](const Segment& segment) { return is_older_than(segment, ticks); });
+}
+
+// Drops the segments of a thread that has ended, except those with open scopes: another thread may close them.
+void drop_closed_segments(SessionCore& session, SealedLog& log) noexcept {
+  std::erase_if(log.segments, [&](const Segment& segment) {
+    if (has_open_slot(segment)) return false;
+    drop_segment(session, session.ended.losses, segment);
+    return true;
+  });
+}
+
+}  // namespace
+
+void drop_ended(SessionCore& session) {
+  EndedThreads& ended = session.ended;
+  std::erase_if(ended.open, [&](SealedLog& log) {
+    drop_closed_segments(session, log);
+    return log.segments.empty();
+  });
+  while (!ended.logs.empty() && (session.over_budget() || is_older_than(ended.logs.front(), session.window_start()))) {
+    ended.open.reserve(ended.open.size() + 1);
+    SealedLog log = std::move(ended.logs.front());
+    ended.logs.pop_front();
+    ended.losses += log.losses;
+    drop_closed_segments(session, log);
+    if (!log.segments.empty()) ended.open.push_back({log.thread, std::move(log.segments)});
   }
-  return cold.segments.empty() && cold.pinned.empty() && cold.refused == 0 && cold.side_refused == 0;
+}
+
+namespace {
+
+// There is no memory to keep a segment of a thread that has ended. If a scope in it is open, its memory stays where it is for good, because
+// another thread may close the scope.
+void lose_segment(SessionCore& session, const Segment& segment) noexcept {
+  session.ended.losses.refused += segment.used;
+  session.ended.losses.side_refused += segment.loose_entries;
+  if (!has_open_slot(segment)) session.release(segment);
+}
+
+void submit_all(SessionCore& session, SealedLog& log) noexcept {
+  for (Segment& segment : log.segments) {
+    try {
+      session.spill->submit(log.thread, std::move(segment));
+    } catch (const std::bad_alloc&) {
+      lose_segment(session, segment);
+    }
+  }
+  log.segments.clear();
+  session.spill->thread_ended(log.thread);
+}
+
+void keep_compact(SessionCore& session, SealedLog& log) noexcept {
+  try {
+    for (Segment& segment : log.segments)
+      if (!has_open_slot(segment)) session.make_compact(segment);
+    session.ended.logs.push_back(std::move(log));
+    log = {};
+  } catch (const std::bad_alloc&) {
+    for (const Segment& segment : log.segments) lose_segment(session, segment);
+  }
+}
+
+}  // namespace
+
+void lose(SessionCore& session, const SealedLog& log) noexcept {
+  for (const Segment& segment : log.segments) lose_segment(session, segment);
+  session.ended.losses += log.losses;
+}
+
+void lose(SessionCore& session, Log& log) noexcept {
+  LogStorage& cold = log.cold;
+  cold.session = nullptr;
+  note_fill(log);
+  for (const Segment& segment : cold.pinned) lose_segment(session, segment);
+  for (const Segment& segment : cold.segments) {
+    const bool is_current = !cold.dead && &segment == &cold.segments.back();
+    if (!is_current) {
+      lose_segment(session, segment);
+      continue;
+    }
+    session.ended.losses.refused += segment.used;
+    session.ended.losses.side_refused += segment.loose_entries;
+  }
+  cold.pinned.clear();
+  cold.segments.clear();
+  session.ended.losses += cold.losses();
+}
+
+void retire(SessionCore& session, SealedLog log) noexcept {
+  std::erase_if(log.segments, [&](const Segment& segment) {
+    const bool is_empty = segment.used == 0 && segment.loose_entries == 0;
+    if (is_empty) session.release(segment);
+    return is_empty;
+  });
+  if (session.spill != nullptr)
+    submit_all(session, log);
+  else if (!log.segments.empty())
+    keep_compact(session, log);
+  session.ended.losses += log.losses;
 }
 
 bool new_segment(Log& log, std::atomic<std::uint64_t>& refusals) noexcept {

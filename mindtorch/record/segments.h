@@ -17,8 +17,18 @@ bool new_segment(Log& log, std::atomic<std::uint64_t>& refusals) noexcept;
 // the log's own thread, under its lock. Throws std::bad_alloc.
 void drop_oldest(SessionCore& session, LogStorage& cold);
 
-// The same for a log whose thread has ended; under its lock. Returns true if nothing is left that the recording needs.
-bool drop_ended(SessionCore& session, Log& log) noexcept;
+// keep_last: the same for threads that have ended, the first that ended first. Under the lock of the registry. Throws std::bad_alloc.
+void drop_ended(SessionCore& session);
+
+// Hands over what a thread that ends has recorded: to the spill, or to SessionCore::ended. If memory for that is missing, the events are
+// counted as refused. Under the lock of the registry.
+void retire(SessionCore& session, SealedLog log) noexcept;
+
+// Counts what a log holds as refused, because there is no memory to hand it over, and takes the log out of the session. Memory that a
+// thread may still write to stays where it is for good. Under the locks of the registry and of the log.
+void lose(SessionCore& session, Log& log) noexcept;
+// The same for a log that has been taken out.
+void lose(SessionCore& session, const SealedLog& log) noexcept;
 
 // A segment can be spilled or dropped only after it has ended. One with so many chunks of side data ends early if the policy demands it.
 inline constexpr std::size_t kManySideChunks = 4;

@@ -3,20 +3,24 @@
 
 #include <unistd.h>
 
+#include <atomic>
+#include <new>
+
 #include "mindtorch/base/error.h"
 #include "mindtorch/record/assemble.h"
 #include "mindtorch/record/block_pool.h"
 #include "mindtorch/record/event_ids.h"
 #include "mindtorch/record/foreign_host.h"
+#include "mindtorch/record/hooks.h"
 #include "mindtorch/record/host.h"
 #include "mindtorch/record/registry.h"
 #include "mindtorch/record/segments.h"
-#include "mindtorch/record/session_clock.h"
 #include "mindtorch/record/session_core.h"
 #include "mindtorch/record/session_sources.h"
 #include "mindtorch/record/spill.h"
 #include "mindtorch/record/stack_provider.h"
 #include "mindtorch/record/thread_attach.h"
+#include "mindtorch/record/thread_sampler.h"
 
 namespace mindtorch::record {
 namespace {
@@ -25,6 +29,10 @@ namespace {
 constexpr std::size_t kKeptBytes = std::size_t{8} << 20;
 
 std::atomic<RecordingListener*> listener{nullptr};
+
+// The clock that hooks read when it is not the hardware counter. It outlives the last hook of the session, because it stays set after stop,
+// until the next session sets its own.
+std::atomic<Clock*> session_clock{nullptr};
 
 std::uint64_t state_for(const SessionOptions& options, const SessionCore& core) {
   std::uint64_t wants = kEvents;
@@ -39,7 +47,35 @@ std::uint64_t state_for(const SessionOptions& options, const SessionCore& core) 
   return (static_cast<std::uint64_t>(core.generation) << 32) | wants;
 }
 
+// Runs a part of the end of a session. Whatever goes wrong in it, the process must be free for the next session.
+template <class Call>
+void attempt(Call&& call) noexcept {
+  try {
+    call();
+  } catch (const std::exception&) {
+    // There is no memory, and what is missing is counted elsewhere.
+  }
+}
+
+// The sampler is one more source. Without one, the interval is 0: the recording does not claim to have samples.
+void prepare_sampler(SessionOptions& options, SessionSources& sources) {
+  if (options.sampling_interval.count() <= 0) return;
+  ActivitySource* const sampler = thread_sampler();
+  const Status status = sampler != nullptr ? sampler->probe() : Status::unavailable("this program has no sampler of threads");
+  if (status) {
+    options.sources.push_back(sampler);
+  } else {
+    sources.add_problem(fmt::format("threads are not sampled: {}", status.reason()));
+    options.sampling_interval = {};
+  }
+}
+
 }  // namespace
+
+std::uint64_t clock_ticks_slow() noexcept {
+  Clock* clock = session_clock.load(std::memory_order_acquire);
+  return clock != nullptr ? clock->ticks() : monotonic_clock().ticks();
+}
 
 class Session::Impl {
  public:
@@ -76,16 +112,23 @@ class Session::Impl {
             .synchronizations = options.device.synchronizations,
             .whole_graphs = options.device.whole_graphs,
             .stop_deadline = options.device.stop_deadline,
-            .extras = options.device.extras};
+            .extras = options.device.extras,
+            .sampling_interval = options.sampling_interval};
   }
 
   void set_state(std::uint64_t word) const { state_word.store(word, std::memory_order_seq_cst); }
 
   void start();
   // Ends recording on every thread and takes the recorded data.
-  std::vector<SealedLog> halt();
-  trace::Recording assembled(const std::vector<SealedLog>& logs, std::uint64_t end_ticks);
-  void release(const std::vector<SealedLog>& logs);
+  SealedLogs halt() noexcept;
+  // What is known of the recording before its events.
+  trace::Recording about() const;
+  trace::Recording assembled(const SealedLogs& logs, std::uint64_t end_ticks);
+  // The same for a session that has stopped. If there is not enough memory for a recording of all events, it is one of the newest: their
+  // number is halved until they fit, and the blocks of the others are released.
+  trace::Recording assembled_if_possible(SealedLogs& logs);
+  std::uint64_t drop_older_half(SealedLogs& logs);  // returns the number of events
+  void release(const SealedLogs& logs) noexcept;
 
   SessionOptions options;
   SessionCore core;
@@ -95,23 +138,22 @@ class Session::Impl {
   Phase phase = Phase::kPrepared;
   bool events_on = false;
   std::uint64_t stop_ticks = 0;
+  std::uint64_t without_memory = 0;  // events that were dropped when the recording stopped
   SessionSources sources;
   std::vector<trace::MemoryBaseline> baselines;
 };
 
 void Session::Impl::start() {
   if (options.stacks && stack_provider() != nullptr) stack_provider()->session_begins();
+  phase = Phase::kRunning;  // if something fails below, the session is halted like one that runs
   for (Host* host : hosts()) {
     const Status status = host->session_starts(static_cast<std::uint32_t>(state));
     if (!status) sources.add_problem(fmt::format("host {}: {}", host->name(), status.reason()));
-    if (!options.memory) continue;
-    for (const trace::MemoryBaseline& baseline : host->memory_totals()) baselines.push_back(baseline);
   }
   sources.start();
-  set_session_clock(&core.clock);
+  session_clock.store(&core.clock, std::memory_order_release);
   core.sample_clock();
   Registry::instance().open(&core);
-  phase = Phase::kRunning;
   events_on = options.events;
   // This thread joins now, so that its first event costs no more than later ones.
   Log* log = attached_log(state);
@@ -120,44 +162,94 @@ void Session::Impl::start() {
     log = attached_log(state);
   }
   if (events_on && log != nullptr) new_segment(*log, log->cold.refused);
+  if (options.memory) {
+    // Last, because sources may take long to start, and other threads allocate meanwhile.
+    for (Host* host : hosts())
+      for (const trace::MemoryBaseline& baseline : host->memory_totals()) baselines.push_back(baseline);
+  }
   if (events_on) set_state(state);
+  if (spill) spill->begin(about());
 }
 
-std::vector<SealedLog> Session::Impl::halt() {
+SealedLogs Session::Impl::halt() noexcept {
   set_state(0);
   stop_ticks = core.clock.ticks();
   core.sample_clock();
   phase = Phase::kStopped;
-  std::vector<SealedLog> logs = Registry::instance().close(&core);
-  for (Host* host : hosts()) host->session_stops();
+  SealedLogs logs = Registry::instance().close(&core);
+  attempt([] {
+    for (Host* host : hosts()) host->session_stops();
+  });
   return logs;
 }
 
-trace::Recording Session::Impl::assembled(const std::vector<SealedLog>& logs, std::uint64_t end_ticks) {
-  const Ingredients ingredients{logs, sources.batches(), core, core.window_start(), end_ticks, options.stacks ? stack_provider() : nullptr};
+trace::Recording Session::Impl::about() const {
   trace::Recording about;
   about.memory_baselines = baselines;
-  about.options = {.shapes = options.shapes, .stacks = options.stacks, .memory = options.memory, .modules = options.modules};
-  if (spill) return spill->finish(ingredients, std::move(about));
-  trace::Recording recording = assemble(ingredients, std::move(about));
+  if (without_memory > 0)
+    about.losses.push_back(
+        {trace::LossReason::kBudget, without_memory, "", "there was no memory left to read them when the recording stopped"});
+  about.options = {.shapes = options.shapes,
+                   .stacks = options.stacks,
+                   .memory = options.memory,
+                   .modules = options.modules,
+                   .sampling_interval_ns = options.sampling_interval.count()};
+  return about;
+}
+
+trace::Recording Session::Impl::assembled(const SealedLogs& logs, std::uint64_t end_ticks) {
+  const Ingredients ingredients{logs, sources.batches(), core, core.window_start(), end_ticks, options.stacks ? stack_provider() : nullptr};
+  if (spill) return spill->finish(ingredients, about());
+  trace::Recording recording = assemble(ingredients, about());
   sources.complete(recording);
   assign_event_ids(recording);
   return recording;
 }
 
-void Session::Impl::release(const std::vector<SealedLog>& logs) {
-  sources.stop(stop_ticks);
-  for (const SealedLog& log : logs) {
-    for (const Segment& segment : log.segments) {
-      if (!segment.stays_with_thread) core.release_block(segment.slots);
-      for (const SideChunk& chunk : segment.side)
-        if (!chunk.stays_with_thread) core.release_block(chunk.words);
+trace::Recording Session::Impl::assembled_if_possible(SealedLogs& logs) {
+  for (;;) {
+    try {
+      return assembled(logs, stop_ticks);
+    } catch (const std::bad_alloc&) {
+      const std::uint64_t dropped = spill ? 0 : drop_older_half(logs);  // what was spilled is safe in its file
+      if (dropped == 0) throw;
+      without_memory += dropped;
     }
   }
+}
+
+std::uint64_t Session::Impl::drop_older_half(SealedLogs& logs) {
+  std::uint64_t dropped = 0;
+  // Threads that have ended may have a segment each.
+  const auto drop_thread = logs.logs.begin() + static_cast<std::ptrdiff_t>(logs.logs.size() / 2);
+  for (auto log = logs.logs.begin(); log != drop_thread; ++log) {
+    if (log->segments.size() != 1) continue;
+    dropped += log->segments.front().used;
+    core.release(log->segments.front());
+    log->segments.clear();
+  }
+  for (SealedLog& log : logs.logs) {
+    const auto kept = log.segments.begin() + static_cast<std::ptrdiff_t>(log.segments.size() / 2);
+    for (auto segment = log.segments.begin(); segment != kept; ++segment) {
+      dropped += segment->used;
+      core.release(*segment);
+    }
+    log.segments.erase(log.segments.begin(), kept);
+  }
+  BlockPool::instance().trim(0);
+  return dropped;
+}
+
+void Session::Impl::release(const SealedLogs& logs) noexcept {
+  attempt([this] { sources.stop(stop_ticks); });
+  for (const SealedLog& log : logs.logs)
+    for (const Segment& segment : log.segments) core.release(segment);
   if (spill)
     for (const auto& [number, block] : spill->take_open_blocks()) Registry::instance().keep_for_thread(number, block);
   BlockPool::instance().trim(kKeptBytes);
-  if (options.stacks && stack_provider() != nullptr) stack_provider()->session_resolved();
+  attempt([this] {
+    if (options.stacks && stack_provider() != nullptr) stack_provider()->session_resolved();
+  });
   Registry::instance().unclaim(&core);
 }
 
@@ -165,15 +257,22 @@ Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Session::~Session() = default;
 
 std::unique_ptr<Session> Session::prepare(SessionOptions options) {
+  auto session = prepare_if_free(std::move(options));
+  if (!session) throw_error("record.prepare", "another profiling session is active; stop it first (it goes on unharmed)");
+  return session;
+}
+
+std::unique_ptr<Session> Session::prepare_if_free(SessionOptions options) {
   auto impl = std::make_unique<Impl>(std::move(options));
   if (!Registry::instance().claim(&impl->core)) {
     impl->phase = Impl::Phase::kStopped;  // nothing to give back
-    throw_error("record.prepare", "another profiling session is active; stop it first (it goes on unharmed)");
+    return nullptr;
   }
   if (impl->options.budget.policy == Budget::Policy::kSpill) {
     impl->spill = std::make_unique<SpillWriter>(impl->core, impl->options);
     impl->core.spill = impl->spill.get();
   }
+  prepare_sampler(impl->options, impl->sources);
   impl->sources.prepare(impl->options.sources, [&it = *impl](const ActivitySource& source) { return it.source_options(source); });
   BlockPool::instance().warm();
   return std::unique_ptr<Session>(new Session(std::move(impl)));
@@ -188,15 +287,14 @@ trace::Recording Session::stop() {
   Impl& impl = *impl_;
   impl.require(Impl::Phase::kRunning, "record.stop",
                impl.phase == Impl::Phase::kPrepared ? "the session was never started" : "the session was stopped already");
-  const std::vector<SealedLog> logs = impl.halt();
-  // Whatever goes wrong below, the process must be free for the next session.
+  SealedLogs logs = impl.halt();
   struct Release {
     Impl& impl;
-    const std::vector<SealedLog>& logs;
+    const SealedLogs& logs;
     ~Release() { impl.release(logs); }
   } release{impl, logs};
   impl.sources.stop(impl.stop_ticks);
-  trace::Recording recording = impl.assembled(logs, impl.stop_ticks);
+  trace::Recording recording = impl.assembled_if_possible(logs);
   impl.sources.clear_batches();
   if (RecordingListener* const it = listener.load(std::memory_order_acquire)) it->recorded(recording);
   return recording;
@@ -213,7 +311,7 @@ trace::Recording Session::snapshot() {
     ~LetGo() { held.let_go(); }
   } let_go{impl.core.held};
   impl.sources.collect(impl.core.clock.ticks(), [&] { return impl.core.window_start(); });
-  const std::vector<SealedLog> logs = Registry::instance().look(&impl.core);
+  const SealedLogs logs = Registry::instance().look(&impl.core);
   impl.core.sample_clock();
   return impl.assembled(logs, impl.core.clock.ticks());
 }

@@ -50,6 +50,8 @@ struct SessionOptions {
   bool events = true;       // host events (CPU activity); false: device activities alone
   Budget budget;
   DeviceOptions device;
+  // How often the sampler of the process (thread_sampler.h) looks at the threads of the host; 0: never.
+  std::chrono::nanoseconds sampling_interval{0};
   Clock* clock = nullptr;                // null: system_clock()
   std::vector<ActivitySource*> sources;  // not owned; must outlive the session
 };
@@ -62,6 +64,8 @@ class MINDTORCH_EXPORT Session {
   // recording continues without it. Throws Error "[record.prepare] ..." if another session is prepared or running; that session is not
   // affected.
   static std::unique_ptr<Session> prepare(SessionOptions options);
+  // The same, but returns null if another session is prepared or running.
+  static std::unique_ptr<Session> prepare_if_free(SessionOptions options);
   ~Session();
 
   void start();
@@ -91,6 +95,10 @@ class MINDTORCH_EXPORT Session {
   explicit Session(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
+
+// If the running session of this process spills, everything that it has recorded so far is written to its file before this returns, unless
+// that takes longer than the deadline: then false. For a program that is about to end in a way that stops no session. Any thread.
+bool flush_recording(std::chrono::milliseconds deadline) noexcept;
 
 // RecordingListener: receives every recording of the process.
 class MINDTORCH_EXPORT RecordingListener {

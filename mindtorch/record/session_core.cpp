@@ -2,6 +2,8 @@
 #include "mindtorch/record/session_core.h"
 
 #include <algorithm>
+#include <cstring>
+#include <new>
 #include <utility>
 
 #include "mindtorch/base/error.h"
@@ -11,6 +13,7 @@ namespace mindtorch::record {
 namespace {
 
 constexpr std::size_t kMostSamples = 8192;
+constexpr std::size_t kSureSamples = 16;  // for which there is memory from the start: at least those of start and stop
 constexpr std::int64_t kSmallestBudget = 16 * static_cast<std::int64_t>(kBlockBytes);
 
 Budget checked(Budget budget) {
@@ -27,6 +30,7 @@ Budget checked(Budget budget) {
 
 SessionCore::SessionCore(const SessionOptions& options, std::uint32_t generation_number)
     : budget(checked(options.budget)), clock(options.clock ? *options.clock : system_clock()), generation(generation_number) {
+  samples_.reserve(kSureSamples);
   ticks_per_second_ = static_cast<std::uint64_t>(1e9 / clock.ns_per_tick());
   keep_ticks_ = static_cast<std::uint64_t>(static_cast<double>(budget.keep_ns) / clock.ns_per_tick());
 }
@@ -55,6 +59,36 @@ void SessionCore::release_block(void* block) noexcept {
   bytes_.fetch_sub(kBlockBytes, std::memory_order_relaxed);
 }
 
+void SessionCore::release(const Segment& segment) noexcept {
+  if (segment.compact != nullptr) {
+    bytes_.fetch_sub(segment.compact_bytes, std::memory_order_relaxed);
+    return;
+  }
+  if (!segment.stays_with_thread) release_block(segment.slots);
+  for (const SideChunk& chunk : segment.side)
+    if (!chunk.stays_with_thread) release_block(chunk.words);
+}
+
+void SessionCore::make_compact(Segment& segment) {
+  std::size_t bytes = segment.used * sizeof(Slot);
+  for (const SideChunk& chunk : segment.side) bytes += chunk.used * sizeof(std::int64_t);
+  if (bytes > (1 + segment.side.size()) * kBlockBytes / 2) return;
+  Segment compact = segment;
+  compact.compact = std::shared_ptr<std::byte[]>(new std::byte[bytes]);
+  compact.compact_bytes = static_cast<std::int64_t>(bytes);
+  std::byte* at = compact.compact.get();
+  const auto move_here = [&](const void* from, std::size_t size) {
+    std::memcpy(at, from, size);
+    return std::exchange(at, at + size);
+  };
+  compact.slots = reinterpret_cast<Slot*>(move_here(segment.slots, segment.used * sizeof(Slot)));
+  for (SideChunk& chunk : compact.side)
+    chunk.words = reinterpret_cast<std::int64_t*>(move_here(chunk.words, chunk.used * sizeof(std::int64_t)));
+  bytes_.fetch_add(compact.compact_bytes, std::memory_order_relaxed);
+  release(segment);
+  segment = std::move(compact);
+}
+
 void SessionCore::mark_step(std::uint64_t ticks, std::int64_t step) {
   std::lock_guard lock(mutex_);
   if (!steps_.empty() && step <= steps_.back().step)
@@ -80,17 +114,21 @@ void SessionCore::move_window() {
   if (2 * first >= steps_.size()) steps_.erase(steps_.begin(), steps_.begin() + static_cast<std::ptrdiff_t>(first));
 }
 
-std::vector<TickStep> SessionCore::steps() const {
+std::vector<TickStep> SessionCore::steps(std::size_t first) const {
   std::lock_guard lock(mutex_);
-  return steps_;
+  return {steps_.begin() + static_cast<std::ptrdiff_t>(std::min(first, steps_.size())), steps_.end()};
 }
 
-void SessionCore::sample_clock() {
+void SessionCore::sample_clock() noexcept {
   const ClockSample sample = clock.sample();
   next_sample_ticks_.store(sample.ticks + ticks_per_second_, std::memory_order_relaxed);
   std::lock_guard lock(mutex_);
-  samples_.push_back(sample);
-  if (budget.policy == Budget::Policy::kKeepLast && samples_.size() >= kMostSamples) thin_samples();
+  try {
+    samples_.push_back(sample);
+    if (budget.policy == Budget::Policy::kKeepLast && samples_.size() >= kMostSamples) thin_samples();
+  } catch (const std::bad_alloc&) {
+    samples_.back() = sample;  // the newest tells most
+  }
 }
 
 // A ring may be filled for weeks. Events of the last hour are mapped by samples of every second, as always; older samples only tell how far
@@ -103,7 +141,7 @@ void SessionCore::thin_samples() {
   samples_ = std::move(kept);
 }
 
-void SessionCore::sample_clock_sometimes() {
+void SessionCore::sample_clock_sometimes() noexcept {
   std::uint64_t due = next_sample_ticks_.load(std::memory_order_relaxed);
   const std::uint64_t now = clock.ticks();
   // The thread that moves the due time takes the sample.

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -22,10 +23,22 @@ struct TickStep {
 class SegmentSink {
  public:
   virtual ~SegmentSink() = default;
+  // The thread has ended and has submitted all of its segments. Under no lock but the registry's.
+  virtual void thread_ended(const ThreadIdentity& thread) noexcept = 0;
   // Takes over the segment, or throws std::bad_alloc and leaves it as it is. Any thread, under its log's lock.
   virtual void submit(const ThreadIdentity& thread, Segment&& segment) = 0;
   // Blocks the caller until the session is within its budget, or until the sink holds nothing that could be freed. Any thread.
   virtual void wait_for_room() noexcept = 0;
+};
+
+// Threads that have ended during the session.
+struct EndedThreads {
+  // What they recorded, in the order in which they ended. Not under the policy spill: there, the sink has it.
+  std::deque<SealedLog> logs;
+  // keep_last: logs that the window has left, of which scopes are open that another thread may close.
+  std::vector<SealedLog> open;
+  // Losses of threads of which nothing else is kept.
+  LogLosses losses;
 };
 
 // A SessionCore exists from prepare() to the end of stop(). Logs access it through LogStorage::session, under the lock of the log.
@@ -37,19 +50,24 @@ class SessionCore {
   // for the spill if must_wait().
   void* take_block(std::vector<void*>& spare) noexcept;
   void release_block(void* block) noexcept;
+  // Gives back the memory of a segment, except blocks that stay with their thread.
+  void release(const Segment& segment) noexcept;
+  // Moves a segment whose thread has ended, and all of whose scopes are closed, to memory of its size if it fills few of its blocks.
+  void make_compact(Segment& segment);
   // True if one more block would exceed the budget.
   bool over_budget() const noexcept { return bytes() + static_cast<std::int64_t>(kBlockBytes) > budget.bytes; }
   bool must_wait() const noexcept { return budget.policy == Budget::Policy::kSpill && over_budget(); }
   std::int64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
 
   void mark_step(std::uint64_t ticks, std::int64_t step);
-  std::vector<TickStep> steps() const;
+  // Those from the n-th on.
+  std::vector<TickStep> steps(std::size_t first = 0) const;
   // Events that started earlier are no longer needed (keep_last by steps or time); 0: all events are needed.
   std::uint64_t window_start() const noexcept { return window_start_.load(std::memory_order_relaxed); }
 
   // Clock samples: at start, about every second while segments fill, at stop.
-  void sample_clock();
-  void sample_clock_sometimes();
+  void sample_clock() noexcept;
+  void sample_clock_sometimes() noexcept;
   std::vector<ClockSample> clock_samples() const;
 
   const Budget budget;
@@ -58,8 +76,7 @@ class SessionCore {
   SegmentSink* spill = nullptr;  // policy spill only; set before the session starts
   HeldBlocks held;               // what a snapshot is reading; its bytes do not count once they are dropped
   std::atomic<std::uint64_t> refused_at_thread_exit{0};
-  // keep_last: counts of threads that have ended and of which nothing is kept any more.
-  std::atomic<std::uint64_t> overwritten_of_ended_threads{0}, side_overwritten_of_ended_threads{0};
+  EndedThreads ended;  // guarded by the lock of the registry
 
  private:
   // keep_last: moves the start of the window to the oldest step that is kept. Call it with the lock held.

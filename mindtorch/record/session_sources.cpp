@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 namespace mindtorch::record {
@@ -30,6 +31,10 @@ void SessionSources::toggle(trace::DeviceType type, bool on) {
 
 void SessionSources::take_from(ActivitySource& source, std::uint64_t now_ticks) {
   batches_.push_back({std::string(source.name()), source.stop(), now_ticks});
+  // A sampler notices only at its next look that the session has ended.
+  std::vector<ThreadSample>& samples = batches_.back().batch.samples;
+  std::erase_if(samples, [&](const ThreadSample& sample) { return sample.start >= now_ticks; });
+  for (ThreadSample& sample : samples) sample.end = std::min(sample.end, now_ticks);
 }
 
 bool SessionSources::restart(ActivitySource& source) {
@@ -60,7 +65,15 @@ void SessionSources::forget_before(std::uint64_t window_start) {
 
 void SessionSources::stop(std::uint64_t now_ticks) {
   asked_last_ = std::exchange(started_, {});
-  for (ActivitySource* source : asked_last_) take_from(*source, now_ticks);
+  std::exception_ptr failure;
+  for (ActivitySource* source : asked_last_) {
+    try {
+      take_from(*source, now_ticks);
+    } catch (...) {
+      failure = std::current_exception();  // the others must stop, too
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
 }
 
 void SessionSources::complete(trace::Recording& recording) {

@@ -44,6 +44,7 @@ struct SourceOptions {
   bool whole_graphs = false;                        // one record for each replay of a captured graph instead of one for each node
   std::chrono::milliseconds stop_deadline{10'000};  // how long stop() may wait for work that is still running
   DeviceExtras extras;
+  std::chrono::nanoseconds sampling_interval{0};  // how often the sampler of threads looks at them
 };
 
 class MINDTORCH_EXPORT ActivitySource {

@@ -1,15 +1,10 @@
 // The file of a spilling session.
 #include "mindtorch/record/spill_file.h"
 
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <random>
 
 #include "mindtorch/base/error.h"
-#include "mindtorch/base/file.h"
 #include "mindtorch/record/assemble.h"
 #include "mindtorch/record/device_mapping.h"
 #include "mindtorch/record/spilled.h"
@@ -17,6 +12,9 @@
 
 namespace mindtorch::record {
 namespace {
+
+// A server may have a thread for each request. So many that have ended keep their track, for records of their calls that come late.
+constexpr std::size_t kRememberedThreads = 4096;
 
 std::string random_id() {
   std::random_device random;
@@ -44,59 +42,45 @@ trace::ClockMapping straight_line(const std::vector<ClockSample>& samples, Clock
 
 }  // namespace
 
-std::vector<OpenSlot> open_slots(const Segment& segment, trace::TrackId track) {
-  std::vector<OpenSlot> open;
-  for (std::uint32_t i = 0; i < segment.used; ++i)
-    if (is_open(segment.slots[i])) open.push_back({i, track, segment.first_ordinal + i});
-  return open;
-}
-
-LockedFile::LockedFile(const std::string& path) : fd(open_regular_file(path)) {
-  try {
-    // The file is truncated only once we hold its lock, because another process may be recording into it.
-    if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
-      if (errno != EWOULDBLOCK) throw_io_error("record.prepare", "lock the spill file", path, errno);
-      throw IoError(EBUSY, path, fmt::format("[record.prepare] cannot write the spill file '{}': another recording is writing it", path));
-    }
-    if (::ftruncate(fd, 0) != 0) throw_io_error("record.prepare", "write the spill file", path, errno);
-  } catch (...) {
-    ::close(fd);
-    throw;
-  }
-}
-
-LockedFile::~LockedFile() {
-  // A forked child may have the descriptor too: closing ours would leave the file locked until the child has ended.
-  ::flock(fd, LOCK_UN);
-  ::close(fd);
-}
-
 SpillFile::SpillFile(const std::string& path, SessionCore& core, StackProvider* provider)
-    : core_(core), id_(random_id()), file_(path), writer_(file_.fd, path), ids_(names_, stacks_, provider) {
-  trace::Recording identity;
-  identity.metadata[kSpillId] = id_;
-  writer_.add_summary(identity);
+    : core_(core), id_(random_id()), file_(path), writer_(file_, path), ids_(names_, stacks_, provider) {
+  begin({});
+}
+
+void SpillFile::begin(trace::Recording about) {
+  about.metadata[kSpillId] = id_;
+  writer_.add_summary(about);
 }
 
 trace::TrackId SpillFile::track_of_thread(const ThreadIdentity& thread) {
-  const auto [found, is_new] = track_of_number_.try_emplace(thread.number, static_cast<trace::TrackId>(tracks_.size()));
-  if (!is_new) return found->second;
+  const auto [found, is_new] = track_of_number_.try_emplace(thread.number, track_count_);
+  if (!is_new) {
+    // Threads often get their name after they have begun to record.
+    if (tracks_[found->second].name != thread.name) put_track(found->second, record::track_of(thread));
+    return found->second;
+  }
   // A source may have seen a call of the thread before the thread's own first segment came.
   const auto seen = threads_of_calls_.extract(thread.tid);
-  if (seen.empty()) {
-    add_track(record::track_of(thread));
-  } else {
-    found->second = seen.mapped();
-    tracks_[found->second] = record::track_of(thread);
-    writer_.add_track(found->second, tracks_[found->second]);
-  }
+  if (!seen.empty()) found->second = seen.mapped();
+  put_track(found->second, record::track_of(thread));
   return found->second;
 }
 
-void SpillFile::add_track(trace::Track track) {
+void SpillFile::put_track(trace::TrackId id, trace::Track track) {
   track.first_event = track.event_count = 0;  // not known before the end
-  writer_.add_track(static_cast<trace::TrackId>(tracks_.size()), track);
-  tracks_.push_back(std::move(track));
+  writer_.add_track(id, track);
+  tracks_[id] = std::move(track);
+  track_count_ = std::max(track_count_, id + 1);
+}
+
+void SpillFile::thread_ended(std::uint32_t number) {
+  ended_threads_.push_back(number);
+  if (ended_threads_.size() <= kRememberedThreads) return;
+  const auto oldest = track_of_number_.extract(ended_threads_.front());
+  ended_threads_.pop_front();
+  if (oldest.empty()) return;
+  tracks_.erase(oldest.mapped());
+  next_device_ordinal_.erase(oldest.mapped());
 }
 
 // A killed session has no summary: the file must contain a clock mapping from the first piece on, and a more precise one as time goes by.
@@ -114,20 +98,23 @@ void SpillFile::write_new_ids() {
   writer_.add_stacks(stacks_);
 }
 
-void SpillFile::write_piece(trace::TrackId track, const trace::Recording& rows, trace::EventIndex first, trace::EventIndex count,
-                            std::uint64_t ordinal) {
+std::size_t SpillFile::write_piece(trace::TrackId track, const trace::Recording& rows, trace::EventIndex first, trace::EventIndex count,
+                                   std::uint64_t ordinal) {
   trace::Piece piece = trace::make_piece(rows, track, ordinal, first, first + count);
   piece.unit = trace::TimeUnit::kTicks;
-  writer_.add_piece(piece);
+  const std::size_t number = writer_.add_piece(piece);
   events_written_ += count;
+  return number;
 }
 
-std::vector<OpenSlot> SpillFile::write(const ThreadIdentity& thread, const Segment& segment) {
+void SpillFile::write(const ThreadIdentity& thread, const Segment& segment, WrittenSegment& written) {
   const trace::TrackId track = track_of_thread(thread);
+  const std::uint32_t first_slot = written.slots();
   trace::Recording rows;
+  LateRows late;
   TickMapping ticks;  // ns = ticks: the reader maps them
   ReadCounts counts;
-  read_segment(segment, track, ticks, {}, ids_, rows, counts);
+  read_segment_from(written.position, segment, track, ticks, {}, ids_, rows, late, counts);
   trace::order_side_rows(rows);
   trace::order_marks(rows);
   std::vector<OpenSlot> open;
@@ -135,46 +122,94 @@ std::vector<OpenSlot> SpillFile::write(const ThreadIdentity& thread, const Segme
     if ((rows.events.flags[i] & trace::kUnfinished) == 0) continue;
     rows.events.flags[i] &= static_cast<std::uint8_t>(~trace::kUnfinished);
     rows.events.duration_ns[i] = trace::kStillOpen;
-    open.push_back({i, track, segment.first_ordinal + i});
+    open.push_back({first_slot + i, track, segment.first_ordinal + first_slot + i});
   }
   write_clock();
   write_new_ids();
-  if (rows.events.size() > 0) write_piece(track, rows, 0, static_cast<trace::EventIndex>(rows.events.size()), segment.first_ordinal);
+  if (const auto events = static_cast<trace::EventIndex>(rows.events.size()); events > 0) {
+    written.parts.push_back({write_piece(track, rows, 0, events, segment.first_ordinal + first_slot), first_slot, events});
+    written.open.insert(written.open.end(), open.begin(), open.end());
+  }
+  if (!late.empty()) write_late(late, written);
   if (rows.memory.size() > 0) writer_.add_memory(rows.memory, trace::TimeUnit::kTicks);
   if (!rows.memory_tags.empty()) writer_.add_tags(rows.memory_tags, trace::TimeUnit::kTicks);
-  return open;
+  written.loose_entries += rows.memory.size() + rows.memory_tags.size();
+}
+
+// A scope may get side data at any time while it is open.
+void SpillFile::write_late(LateRows& late, const WrittenSegment& written) {
+  using trace::SameEvent;
+  trace::order_rows(late.inputs, SameEvent::kLastRow);
+  trace::order_rows(late.attributes, SameEvent::kJoinedRows);
+  trace::order_rows(late.stacks, SameEvent::kLastRow);
+  for (const WrittenSegment::Part& part : written.parts) {
+    const trace::EventIndex first = part.first_slot, last = first + part.slots;
+    const trace::LatePiece rows{.piece = part.piece,
+                                .first_event = first,
+                                .events = part.slots,
+                                .inputs = {late.inputs, first, last},
+                                .attributes = {late.attributes, first, last},
+                                .stacks = {late.stacks, first, last}};
+    if (!rows.empty()) writer_.add_late_rows(rows);
+  }
 }
 
 // Times are written in ticks of the session, as those of host events are: the reader maps both by the same line, so that a call stays
 // inside the op that made it.
 void SpillFile::write_records(const std::string& source, const DeviceBatch& batch) {
   write_counters(batch);
-  if (batch.records.empty()) return;
+  if (batch.records.empty() && batch.samples.empty()) return;
   trace::Recording rows;
-  rows.tracks = tracks_;
+  std::vector<trace::TrackId> ids;  // of the tracks of `rows` in the file
+  for (const auto& [id, track] : tracks_) {
+    ids.push_back(id);
+    rows.tracks.push_back(track);
+  }
   std::vector<trace::TrackId> track_of_event;
   TickMapping ticks;  // ns = ticks
   LaunchMatching& matching = matching_[source];
   add_device_records(batch, ticks, 0, ids_, rows, track_of_event, matching);
   matching.forget_settled();
+  add_thread_samples(batch, ticks, 0, ids_, rows);
   trace::order_events(rows, track_of_event);
   trace::order_side_rows(rows);
   write_clock();
   write_new_ids();
-  next_device_ordinal_.resize(rows.tracks.size(), 0);
-  for (trace::TrackId id = 0; id < rows.tracks.size(); ++id) {
-    const trace::Track track = rows.tracks[id];
-    if (id >= tracks_.size()) {
-      add_track(track);
-      if (track.kind == trace::Track::Kind::kThread) threads_of_calls_[track.id] = id;
+  for (std::size_t i = 0; i < rows.tracks.size(); ++i) {
+    const trace::Track track = rows.tracks[i];
+    if (i >= ids.size()) {
+      ids.push_back(track_count_);
+      put_track(ids[i], track);
+      if (track.kind == trace::Track::Kind::kThread) threads_of_calls_[track.id] = ids[i];
     }
+    if (track.event_count == 0) continue;
+    std::uint64_t& ordinal = next_device_ordinal_[ids[i]];
     for (trace::EventIndex done = 0; done < track.event_count;) {
       const auto count = std::min<trace::EventIndex>(track.event_count - done, 1u << 16);
-      write_piece(id, rows, track.first_event + done, count, next_device_ordinal_[id]);
-      next_device_ordinal_[id] += count;
+      write_piece(ids[i], rows, track.first_event + done, count, ordinal);
+      ordinal += count;
       done += count;
     }
   }
+  write_samples(rows.samples, ids);
+}
+
+void SpillFile::write_samples(trace::SampleColumns& samples, const std::vector<trace::TrackId>& ids) {
+  for (trace::TrackId& track : samples.track) track = ids[track];
+  for (std::size_t first = 0; first < samples.size(); first += trace::kMaxPieceEvents) {
+    const std::size_t count = std::min(samples.size() - first, trace::kMaxPieceEvents);
+    writer_.add_samples(samples, first, count, trace::TimeUnit::kTicks);
+    samples_written_ += count;
+  }
+}
+
+void SpillFile::write_steps() {
+  write_clock();
+  std::vector<trace::StepMark> marks;
+  for (const TickStep& step : core_.steps(steps_written_)) marks.push_back({static_cast<std::int64_t>(step.ticks), step.step});
+  if (marks.empty()) return;
+  writer_.add_steps(marks, trace::TimeUnit::kTicks);
+  steps_written_ += marks.size();
 }
 
 void SpillFile::write_counters(const DeviceBatch& batch) {
@@ -197,7 +232,7 @@ trace::Recording SpillFile::finish(const Ingredients& from, trace::Recording sum
     add_source_facts(each.batch, each.source, mapping, matching_[each.source], 0, summary);
   }
   summary.metadata[kSpillEvents] = std::to_string(events_written_);
-  writer_.add_steps(summary.steps, trace::TimeUnit::kNanoseconds);
+  write_steps();
   writer_.add_summary(summary);
   writer_.finish();
   return summary;

@@ -84,7 +84,8 @@ int device_count() noexcept {
   std::lock_guard lock(power_mutex);
   if (!std::exchange(environment_was_read, true)) {
     const char* wanted = std::getenv("MINDTORCH_NPU");
-    if (wanted != nullptr && std::string_view(wanted) == "reference") static_cast<void>(power_on_locked({}));
+    // "mspti" beside it says who records the device.
+    if (wanted != nullptr && std::string_view(wanted).starts_with("reference")) static_cast<void>(power_on_locked({}));
   }
   const Driver* on = driver();
   return on != nullptr ? on->device_count() : 0;

@@ -3,6 +3,8 @@
 
 #include <string_view>
 
+#include "mindtorch/base/export.h"
+
 namespace mindtorch::reference_device {
 
 enum class [[nodiscard]] Result : int{
@@ -20,6 +22,6 @@ enum class [[nodiscard]] Result : int{
 };
 
 // A sentence without a full stop; a static string.
-std::string_view describe(Result result) noexcept;
+MINDTORCH_EXPORT std::string_view describe(Result result) noexcept;
 
 }  // namespace mindtorch::reference_device

@@ -1,7 +1,9 @@
 // Bracketed clock samples, the narrowest of a few attempts each.
 #include "mindtorch/sources/clock_sampler.h"
 
+#include <new>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 namespace mindtorch::sources {
@@ -32,7 +34,11 @@ void ClockSampler::start(record::Clock& clock, std::vector<Reader> readers) {
   samples_.assign(readers_.size(), {});
   stopping_ = false;
   sample_now();
-  thread_ = std::thread([this] { sample_periodically(); });
+  try {
+    thread_ = std::thread([this] { sample_periodically(); });
+  } catch (const std::system_error&) {
+    // Without a thread there are samples of both ends, and those that are asked for.
+  }
 }
 
 void ClockSampler::sample_now() {
@@ -57,20 +63,27 @@ void ClockSampler::thin(std::size_t most) {
 }
 
 std::vector<ClockSampler::Samples> ClockSampler::stop() {
-  if (!thread_.joinable()) return {};
+  if (clock_ == nullptr) return {};
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
     sample_locked();
   }
   stopped_.notify_one();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
+  clock_ = nullptr;
   return std::exchange(samples_, {});
 }
 
 void ClockSampler::sample_periodically() {
   std::unique_lock lock(mutex_);
-  while (!stopped_.wait_for(lock, period_, [this] { return stopping_; })) sample_locked();
+  while (!stopped_.wait_for(lock, period_, [this] { return stopping_; })) {
+    try {
+      sample_locked();
+    } catch (const std::bad_alloc&) {
+      // An exception would end the program; a sample may be missing.
+    }
+  }
 }
 
 void ClockSampler::sample_locked() {

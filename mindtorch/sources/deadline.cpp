@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -16,12 +17,16 @@ bool ends_within(std::chrono::milliseconds deadline, std::function<void()> wait)
     bool has_ended = false;
   };
   const auto state = std::make_shared<State>();  // the thread may outlive this call
-  std::thread([state, wait = std::move(wait)] {
-    wait();
-    std::lock_guard lock(state->mutex);
-    state->has_ended = true;
-    state->changed.notify_one();
-  }).detach();
+  try {
+    std::thread([state, wait = std::move(wait)] {
+      wait();
+      std::lock_guard lock(state->mutex);
+      state->has_ended = true;
+      state->changed.notify_one();
+    }).detach();
+  } catch (const std::system_error&) {
+    return false;  // without a thread, the wait might last for ever
+  }
   std::unique_lock lock(state->mutex);
   return state->changed.wait_for(lock, deadline, [&] { return state->has_ended; });
 }

@@ -3,6 +3,8 @@
 
 #include <pthread.h>
 
+#include <exception>
+
 namespace mindtorch::sources {
 namespace {
 
@@ -19,7 +21,7 @@ void OldRecordRemover::remove_from(RecordStore& store, const record::SourceOptio
   auto last = moments_.begin();
   while (last != moments_.end() && last->first <= wanted) ++last;
   if (last == moments_.begin()) return;
-  store.forget_before((last - 1)->second);
+  store.forget_before({.vendor = (last - 1)->second, .session = (last - 1)->first});
   moments_.erase(moments_.begin(), last);
   size_when_removed_ = store.size();
 }
@@ -27,6 +29,7 @@ void OldRecordRemover::remove_from(RecordStore& store, const record::SourceOptio
 void DecodeThread::start(const char* name, Steps steps) {
   steps_ = std::move(steps);
   stopping_ = false;
+  failures_ = 0;
   thread_ = std::thread([this] { run(); });
   ::pthread_setname_np(thread_.native_handle(), name);
 }
@@ -38,17 +41,25 @@ void DecodeThread::stop() {
   thread_.join();
 }
 
+void DecodeThread::attempt(const std::function<void()>& step) noexcept {
+  try {
+    step();
+  } catch (const std::exception&) {
+    ++failures_;
+  }
+}
+
 void DecodeThread::run() {
   auto next_flush = std::chrono::steady_clock::now() + kFlushPeriod;
   while (!stopping_) {
     decode(pool_.wait_filled(steps_.longest_wait));
     if (stopping_) break;
-    steps_.after_decoding();
+    attempt(steps_.after_decoding);
     if (std::chrono::steady_clock::now() < next_flush) continue;
-    steps_.flush();
+    attempt(steps_.flush);
     next_flush = std::chrono::steady_clock::now() + kFlushPeriod;
   }
-  steps_.drain();
+  attempt(steps_.drain);
 }
 
 void DecodeThread::decode_filled() {
@@ -57,7 +68,7 @@ void DecodeThread::decode_filled() {
 
 void DecodeThread::decode(const std::vector<BufferPool::Filled>& buffers) {
   for (const BufferPool::Filled& buffer : buffers) {
-    steps_.decode(buffer);
+    attempt([&] { steps_.decode(buffer); });
     pool_.recycle(buffer);
   }
 }

@@ -49,16 +49,21 @@ class DecodeThread {
   void start(const char* name, Steps steps);
   bool is_running() const { return thread_.joinable(); }
   void stop();
+  // How often a step has failed since start(), which is always for want of memory. Call it after stop().
+  std::uint64_t failures() const { return failures_; }
   // Decodes every buffer that has come back. For `drain` only.
   void decode_filled();
 
  private:
   void run();
+  // An exception would end the program, on a thread that it does not know.
+  void attempt(const std::function<void()>& step) noexcept;
   void decode(const std::vector<BufferPool::Filled>& buffers);
 
   BufferPool& pool_;
   Steps steps_;
   std::atomic<bool> stopping_{false};
+  std::uint64_t failures_ = 0;  // of the thread
   std::thread thread_;
 };
 

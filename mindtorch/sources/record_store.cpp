@@ -12,16 +12,17 @@ namespace {
 using record::DeviceRecord;
 using Window = RecordStore::Window;
 
-bool is_inside(const std::vector<Window>& windows, std::uint64_t time) {
-  return std::ranges::any_of(windows, [&](const Window& window) { return time >= window.begin && time <= window.end; });
+}  // namespace
+
+bool RecordStore::is_inside(const std::vector<Window>& windows, const DeviceRecord& record, std::uint64_t time) const {
+  return std::ranges::any_of(
+      windows, [&](const Window& window) { return time >= on_clock_of(record, window.begin) && time <= on_clock_of(record, window.end); });
 }
 
 // A launch that is under way when recording ends does not belong to the recording, because its kernel may or may not be there.
-bool is_call_inside(const std::vector<Window>& windows, const DeviceRecord& call) {
-  return is_inside(windows, call.start) && (!call.launches || is_inside(windows, call.end));
+bool RecordStore::is_call_inside(const std::vector<Window>& windows, const DeviceRecord& call) const {
+  return is_inside(windows, call, call.start) && (!call.launches || is_inside(windows, call, call.end));
 }
-
-}  // namespace
 
 void RecordStore::make_set(std::vector<std::uint64_t>& values) {
   std::ranges::sort(values);
@@ -76,16 +77,16 @@ std::size_t RecordStore::erase_samples(IsUnwanted&& is_unwanted) {
   return before - samples_;
 }
 
-void RecordStore::forget_before(std::uint64_t time) {
+void RecordStore::forget_before(Moment time) {
   // All calls up to the last one that ended too early are dropped, together with the work that they launched, so that no call is separated
   // from its work.
   for (const DeviceRecord& record : batch_.records) {
-    if (trace::is_launch_kind(record.kind) && record.end < time)
+    if (trace::is_launch_kind(record.kind) && record.end < on_clock_of(record, time))
       forgotten_correlation_ = std::max(forgotten_correlation_, record.correlation);
   }
-  batch_.overwritten += erase_samples([time](std::uint64_t sample) { return sample < time; });
+  batch_.overwritten += erase_samples([time](std::uint64_t sample) { return sample < time.vendor; });
   batch_.overwritten += std::erase_if(batch_.records, [&](const DeviceRecord& record) {
-    return record.correlation != 0 ? record.correlation <= forgotten_correlation_ : record.end < time;
+    return record.correlation != 0 ? record.correlation <= forgotten_correlation_ : record.end < on_clock_of(record, time);
   });
 }
 
@@ -137,11 +138,14 @@ bool RecordStore::lacks_work(const std::vector<Window>& windows) const {
 // or ended; correlations count up, so that it lies before the first or after the last call of the recording.
 void RecordStore::drop_outside(const std::vector<Window>& windows, const Calls& calls) {
   std::erase_if(batch_.records, [&](const DeviceRecord& record) {
-    if (trace::is_launch_kind(record.kind)) return !is_call_inside(windows, record);
-    if (record.correlation == 0) return !is_inside(windows, record.start);
+    // The runtime's call and the driver's inside it share a correlation, and their fate.
+    if (trace::is_launch_kind(record.kind)) return !is_call_inside(windows, record) || calls.outside.contains(record.correlation);
+    if (record.correlation == 0) return !is_inside(windows, record, record.start);
     return !calls.has_launched(record.correlation);
   });
-  erase_samples([&](std::uint64_t time) { return !is_inside(windows, time); });
+  erase_samples([&](std::uint64_t time) {
+    return std::ranges::none_of(windows, [time](const Window& each) { return time >= each.begin.vendor && time <= each.end.vendor; });
+  });
 }
 
 void RecordStore::drop_outside(const std::vector<Window>& windows) {
@@ -151,15 +155,14 @@ void RecordStore::drop_outside(const std::vector<Window>& windows) {
     std::erase_if(*unplaced, [&](std::uint64_t correlation) { return !calls.has_launched(correlation); });
 }
 
-void RecordStore::write_before(std::uint64_t time, const std::vector<Window>& windows,
-                               const std::function<void(record::DeviceBatch&)>& write) {
+void RecordStore::write_before(Moment time, const std::vector<Window>& windows, const std::function<void(record::DeviceBatch&)>& write) {
   const Calls calls = find_calls(windows);
   std::unordered_set<std::uint64_t> later_calls;
   for (const DeviceRecord& record : batch_.records)
-    if (trace::is_launch_kind(record.kind) && record.end >= time) later_calls.insert(record.correlation);
+    if (trace::is_launch_kind(record.kind) && record.end >= on_clock_of(record, time)) later_calls.insert(record.correlation);
   // Work waits for its call: only the call tells whether it belongs to the recording.
   const auto is_settled = [&](const DeviceRecord& record) {
-    if (record.end >= time) return false;
+    if (record.end >= on_clock_of(record, time)) return false;
     if (trace::is_launch_kind(record.kind) || record.correlation == 0) return true;
     return record.correlation <= calls.last && !later_calls.contains(record.correlation);
   };
@@ -168,7 +171,7 @@ void RecordStore::write_before(std::uint64_t time, const std::vector<Window>& wi
   batch_.records.erase(later, batch_.records.end());
   written_calls_ = find_calls(windows);
   drop_outside(windows, written_calls_);
-  complete_records(windows);
+  complete_records();
   write(batch_);
   samples_ = batch_.sample_count();
   batch_.records = std::move(kept);

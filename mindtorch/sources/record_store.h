@@ -13,21 +13,31 @@
 
 namespace mindtorch::sources {
 
+// A moment on the clock of the vendor's library and, for sources that time calls themselves, on that of the session.
+struct Moment {
+  std::uint64_t vendor = 0;
+  std::uint64_t session = 0;
+};
+inline constexpr Moment kForever{.vendor = ~std::uint64_t{0}, .session = ~std::uint64_t{0}};
+
 // The base of decoders. One thread at a time. Correlations count up over the life of the process, and a piece of device work has the
 // correlation of the call that caused it. What lies inside the windows is kept: calls that began there, and the device work they caused.
 class RecordStore {
  public:
-  // A stretch of time in which the source collects, on the clock of the vendor's library.
+  // A stretch of time in which the source collects.
   struct Window {
-    std::uint64_t begin = 0;
-    std::uint64_t end = ~std::uint64_t{0};
+    Moment begin;
+    Moment end = kForever;
   };
+  static constexpr std::uint8_t kNoClock = 0xFF;
 
-  explicit RecordStore(std::int64_t record_bytes) : most_bytes_(record_bytes) {}
+  // `session_clock`: the index of the session's clock among those of the batch, if records have it.
+  explicit RecordStore(std::int64_t record_bytes, std::uint8_t session_clock = kNoClock)
+      : most_bytes_(record_bytes), session_clock_(session_clock) {}
   virtual ~RecordStore() = default;
 
   // keep_last: drops calls that ended before `time`, together with the work that they launched, and earlier samples of counters.
-  void forget_before(std::uint64_t time);
+  void forget_before(Moment time);
   void count_dropped(std::uint64_t count, std::string_view why) { batch_.count_dropped(count, why); }
   // Reports that work was still running after this time.
   void note_deadline(std::chrono::milliseconds deadline) { deadline_ = deadline; }
@@ -41,7 +51,7 @@ class RecordStore {
   }
   // spill: hands the records that ended before `time` to `write`, which takes them out of the batch, without those outside of the windows.
   // All calls that ended before `time` must have come.
-  void write_before(std::uint64_t time, const std::vector<Window>& windows, const std::function<void(record::DeviceBatch&)>& write);
+  void write_before(Moment time, const std::vector<Window>& windows, const std::function<void(record::DeviceBatch&)>& write);
   // True if device work of the windows is known whose call is not: the call may still be under way.
   bool lacks_calls(const std::vector<Window>& windows) const;
   // True if a launch of the windows is known whose device work is not: it may still be on its way.
@@ -54,7 +64,7 @@ class RecordStore {
   void count_unknown() { ++unknown_; }
   void drop_outside(const std::vector<Window>& windows);
   // Completes the records of the batch, before they are written or returned.
-  virtual void complete_records(const std::vector<Window>&) {}
+  virtual void complete_records() {}
   // Counts everything that this class has left out. Call after drop_outside().
   void count_losses();
   // Sorts and removes repetitions.
@@ -73,6 +83,12 @@ class RecordStore {
   };
   Calls find_calls(const std::vector<Window>& windows) const;
   void drop_outside(const std::vector<Window>& windows, const Calls& calls);
+  // A moment on the clock that a record has.
+  std::uint64_t on_clock_of(const record::DeviceRecord& record, Moment time) const {
+    return record.clock == session_clock_ ? time.session : time.vendor;
+  }
+  bool is_inside(const std::vector<Window>& windows, const record::DeviceRecord& record, std::uint64_t time) const;
+  bool is_call_inside(const std::vector<Window>& windows, const record::DeviceRecord& call) const;
   template <class IsUnwanted>
   std::size_t erase_samples(IsUnwanted&& is_unwanted);
   bool is_over_budget(std::size_t more_bytes) const {
@@ -83,6 +99,7 @@ class RecordStore {
   static constexpr std::size_t kSampleBytes = sizeof(std::uint64_t) + sizeof(double);
 
   const std::int64_t most_bytes_;
+  const std::uint8_t session_clock_;
   std::size_t samples_ = 0;                  // in the counters of the batch
   Calls written_calls_;                      // spill: those of the records that are in the file
   std::uint64_t forgotten_correlation_ = 0;  // keep_last: what has this correlation or a smaller one is gone

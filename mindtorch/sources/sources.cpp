@@ -1,6 +1,7 @@
 // The list of sources. Another vendor adds a folder and one line here.
 #include "mindtorch/sources/sources.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
@@ -12,20 +13,28 @@
 namespace mindtorch::sources {
 namespace {
 
-std::string_view chosen_npu_source() {
-  const char* chosen = std::getenv("MINDTORCH_NPU_SOURCE");
-  return chosen != nullptr ? chosen : "";
+// Whether the user wants NPUs to be recorded through MSPTI, even if the reference device is on.
+bool is_mspti_wanted() {
+  const char* const chosen = std::getenv("MINDTORCH_NPU");
+  std::string_view rest = chosen != nullptr ? chosen : "";
+  bool is_wanted = false;
+  while (!rest.empty()) {
+    const std::string_view word = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    if (word != "reference" && word != "mspti")
+      throw_error<InvalidArgument>("profiler.sources", "MINDTORCH_NPU is '{}'; it may be 'reference', 'mspti' or both with a comma",
+                                   chosen);
+    is_wanted |= word == "mspti";
+  }
+  return is_wanted;
 }
 
 }  // namespace
 
 std::vector<record::ActivitySource*> all_sources() {
-  const std::string_view npu = chosen_npu_source();
-  if (!npu.empty() && npu != "reference" && npu != "mspti")
-    throw_error<InvalidArgument>("profiler.sources", "MINDTORCH_NPU_SOURCE is '{}'; it must be 'reference' or 'mspti'", npu);
   std::vector<record::ActivitySource*> sources = {&cupti::cupti_source()};
-  if (npu != "mspti") sources.push_back(&reference_source());
-  if (npu != "reference") sources.push_back(&mspti::mspti_source());
+  if (!is_mspti_wanted()) sources.push_back(&reference_source());
+  sources.push_back(&mspti::mspti_source());
   return sources;
 }
 

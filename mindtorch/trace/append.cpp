@@ -127,6 +127,17 @@ class Appending {
     for (StackId& id : all.of_event.values) id = old_ids[id];
     append_rows(all.of_event, next_.stacks.of_event, [&](std::span<StackId> row) { row[0] = new_ids[row[0]]; });
     into_.stacks = std::move(all);
+    for (StackId& id : into_.samples.stack) id = old_ids[id];
+    append_samples(new_ids);
+  }
+
+  void append_samples(std::span<const StackId> stack_ids) {
+    SampleColumns& to = into_.samples;
+    const std::size_t first_row = to.size();
+    to.append(next_.samples);
+    for (std::int64_t& time : rows_from(to.time_ns, first_row)) time = shifted(time);
+    for (TrackId& track : rows_from(to.track, first_row)) track = track_ids_[track];
+    for (StackId& stack : rows_from(to.stack, first_row)) stack = stack_ids[stack];
   }
 
   void append_marks() {
@@ -175,6 +186,7 @@ class Appending {
     options.memory |= next_.options.memory;
     options.flops |= next_.options.flops;
     options.modules |= next_.options.modules;
+    options.sampling_interval_ns = std::max(options.sampling_interval_ns, next_.options.sampling_interval_ns);
     for (const DeviceType activity : next_.options.activities) {
       if (std::ranges::find(options.activities, activity) == options.activities.end()) options.activities.push_back(activity);
     }

@@ -100,6 +100,16 @@ void RecordingBuilder::add_memory(std::int64_t time_ns, TrackId track, Device de
                                .total_reserved = total_reserved});
 }
 
+void RecordingBuilder::add_sample(std::int64_t time_ns, std::int64_t duration_ns, TrackId track, std::span<const Frame> innermost_first,
+                                  ThreadState state) {
+  if (track >= recording_.tracks.size()) throw_error<InvalidArgument>("trace.add_sample", "there is no track {}", track);
+  recording_.samples.push_back({.time_ns = time_ns,
+                                .duration_ns = duration_ns,
+                                .track = track,
+                                .stack = stacks_.intern(recording_.stacks, innermost_first),
+                                .state = state});
+}
+
 void RecordingBuilder::add_step(std::int64_t time_ns, std::int64_t step) { recording_.steps.push_back({time_ns, step}); }
 
 Recording RecordingBuilder::finish(std::vector<EventIndex>* new_index) {

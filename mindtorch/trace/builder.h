@@ -45,6 +45,8 @@ class MINDTORCH_EXPORT RecordingBuilder {
 
   void add_memory(std::int64_t time_ns, TrackId track, Device device, std::uint64_t address, std::int64_t bytes,
                   std::int64_t total_allocated, std::int64_t total_reserved);
+  // `innermost_first` is empty for a thread that ran no Python.
+  void add_sample(std::int64_t time_ns, std::int64_t duration_ns, TrackId track, std::span<const Frame> innermost_first, ThreadState state);
   void add_step(std::int64_t time_ns, std::int64_t step);
 
   // All other data is set on the Recording itself.

@@ -34,6 +34,11 @@ constexpr std::array kCategories = {
     KnownCategory{"xpu_runtime", EventKind::kRuntime, DeviceType::kCuda},
     KnownCategory{"xpu_driver", EventKind::kDriver, DeviceType::kCuda},
     KnownCategory{"mtia_runtime", EventKind::kRuntime, DeviceType::kCuda},
+    KnownCategory{"glow_runtime", EventKind::kRuntime, DeviceType::kCuda},
+    KnownCategory{"mtia_ccp_events", EventKind::kKernel, DeviceType::kCuda},
+    KnownCategory{"hpu_op", EventKind::kKernel, DeviceType::kCuda},
+    KnownCategory{"cuda_profiler_range", EventKind::kDeviceScope, DeviceType::kCuda},
+    KnownCategory{"mtia_insight", EventKind::kDeviceScope, DeviceType::kCuda},
 };
 
 // Arguments that follow from columns and tables. The arguments of memory reports are not listed, because other events do not

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/base/file.h"
 
 namespace mindtorch::trace {
 namespace {
@@ -55,7 +56,53 @@ bool has_magic(std::string_view bytes) { return bytes.starts_with(std::string_vi
 void ChunkWriter::Free::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
 void ChunkReader::Free::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeDCtx(context); }
 
-ChunkWriter::ChunkWriter(int fd, std::string path, int zstd_level) : fd_(fd), path_(std::move(path)), zstd_(ZSTD_createCCtx()) {
+namespace {
+
+// A file at a descriptor of the caller.
+class DescriptorTarget final : public ChunkTarget {
+ public:
+  explicit DescriptorTarget(int fd) : fd_(fd), identity_(identity_of(fd)) {}
+
+  Written append(std::span<const char> bytes) noexcept override {
+    if (identity_of(fd_) != identity_) return {0, EBADF};
+    Written written;
+    while (written.bytes < bytes.size()) {
+      // This is nearly always one call. After a short write, the next call returns the error.
+      const ssize_t count = ::write(fd_, bytes.data() + written.bytes, bytes.size() - written.bytes);
+      if (count >= 0) {
+        written.bytes += static_cast<std::size_t>(count);
+      } else if (errno != EINTR) {
+        written.error = errno;
+        break;
+      }
+    }
+    return written;
+  }
+
+  int cut(std::uint64_t size) noexcept override {
+    if (identity_of(fd_) != identity_) return EBADF;
+    const auto end = static_cast<off_t>(size);
+    return ::ftruncate(fd_, end) == 0 && ::lseek(fd_, end, SEEK_SET) == end ? 0 : errno;
+  }
+
+ private:
+  const int fd_;
+  const FileIdentity identity_;
+};
+
+}  // namespace
+
+ChunkWriter::ChunkWriter(int fd, std::string path, int zstd_level)
+    : own_target_(std::make_unique<DescriptorTarget>(fd)), target_(*own_target_), path_(std::move(path)), zstd_(ZSTD_createCCtx()) {
+  begin(zstd_level);
+}
+
+ChunkWriter::ChunkWriter(ChunkTarget& target, std::string path, int zstd_level)
+    : target_(target), path_(std::move(path)), zstd_(ZSTD_createCCtx()) {
+  begin(zstd_level);
+}
+
+void ChunkWriter::begin(int zstd_level) {
   if (zstd_ == nullptr) throw std::bad_alloc();
   if (ZSTD_isError(ZSTD_CCtx_setParameter(zstd_.get(), ZSTD_c_compressionLevel, zstd_level))) {
     throw_error<InvalidArgument>("trace.save", "zstd has no level {}", zstd_level);
@@ -82,20 +129,12 @@ void ChunkWriter::write(ChunkType type, std::span<const char> raw) {
 
 void ChunkWriter::append(std::span<const char> bytes) {
   if (torn_ != 0) throw_io_error("trace.save", "write", path_, torn_);
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    // This is nearly always one call. After a short write, the next call returns the error.
-    const ssize_t written = ::write(fd_, bytes.data() + done, bytes.size() - done);
-    if (written >= 0) {
-      done += static_cast<std::size_t>(written);
-    } else if (errno != EINTR) {
-      const int code = errno;
-      const auto end = static_cast<off_t>(offset_);
-      if (done > 0 && (::ftruncate(fd_, end) != 0 || ::lseek(fd_, end, SEEK_SET) != end)) torn_ = code;
-      throw_io_error("trace.save", "write", path_, code);
-    }
+  const ChunkTarget::Written written = target_.append(bytes);
+  if (written.error != 0) {
+    if (written.bytes > 0 && target_.cut(offset_) != 0) torn_ = written.error;
+    throw_io_error("trace.save", "write", path_, written.error);
   }
-  offset_ += done;
+  offset_ += bytes.size();
 }
 
 ChunkReader::ChunkReader(std::string_view bytes, const std::string& path, MemoryBudget* budget)

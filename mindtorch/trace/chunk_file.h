@@ -24,7 +24,7 @@ struct ZSTD_DCtx_s;
 namespace mindtorch::trace {
 
 inline constexpr std::uint8_t kFormatMajor = 1;
-inline constexpr std::uint8_t kFormatMinor = 3;
+inline constexpr std::uint8_t kFormatMinor = 5;
 inline constexpr std::size_t kMaxRawChunk = std::size_t{256} << 20;
 
 enum class ChunkType : std::uint32_t {};
@@ -34,10 +34,24 @@ constexpr ChunkType make_chunk_type(const char (&name)[5]) {
   return static_cast<ChunkType>(type);
 }
 
-// Appends chunks to an open file, each with one write(). One thread at a time.
+// The file that a ChunkWriter fills. Used by one thread at a time.
+class ChunkTarget {
+ public:
+  virtual ~ChunkTarget() = default;
+  struct Written {
+    std::size_t bytes = 0;
+    int error = 0;  // errno, if not all bytes were written
+  };
+  virtual Written append(std::span<const char> bytes) noexcept = 0;
+  // Cuts the file back to its first `size` bytes; append() goes on behind them. Returns errno, or 0.
+  virtual int cut(std::uint64_t size) noexcept = 0;
+};
+
+// Appends chunks to an empty file, each with one call of append(). One thread at a time.
 class ChunkWriter {
  public:
-  // `fd` must be at the start of an empty file and outlive the writer; `path` is for errors. Writes the file's header.
+  // `target`, or the file that `fd` names, must outlive the writer; `path` is for errors. Writes the file's header.
+  ChunkWriter(ChunkTarget& target, std::string path, int zstd_level);
   ChunkWriter(int fd, std::string path, int zstd_level);
   ~ChunkWriter();
   ChunkWriter(const ChunkWriter&) = delete;
@@ -49,8 +63,10 @@ class ChunkWriter {
   std::uint64_t offset() const noexcept { return offset_; }  // bytes in the file
 
  private:
+  void begin(int zstd_level);
   void append(std::span<const char> bytes);
-  int fd_;
+  std::unique_ptr<ChunkTarget> own_target_;  // null if the target belongs to the caller
+  ChunkTarget& target_;
   std::string path_;
   std::uint64_t offset_ = 0;
   int torn_ = 0;  // errno of a failed write whose remains could not be cut off: nothing may follow them

@@ -84,6 +84,20 @@ std::string_view memory_category_name(MemoryCategory category) {
   return "UNKNOWN";
 }
 
+std::string_view thread_state_name(ThreadState state) {
+  switch (state) {
+    case ThreadState::kUnknown: return "unknown";
+    case ThreadState::kRunning: return "running";
+    case ThreadState::kWaitsForGil: return "waits_for_gil";
+    case ThreadState::kWaitsForLock: return "waits_for_lock";
+    case ThreadState::kWaitsForIo: return "waits_for_io";
+    case ThreadState::kSleeps: return "sleeps";
+    case ThreadState::kCollectsGarbage: return "collects_garbage";
+    case ThreadState::kNotScheduled: return "not_scheduled";
+  }
+  return "unknown";
+}
+
 std::string_view loss_reason_name(LossReason reason) {
   switch (reason) {
     case LossReason::kBudget: return "budget";

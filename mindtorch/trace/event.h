@@ -187,6 +187,20 @@ enum class MemoryCategory : std::uint8_t {
 inline constexpr int kMemoryCategories = 8;
 MINDTORCH_EXPORT std::string_view memory_category_name(MemoryCategory category);  // "PARAMETER", ...
 
+// What a thread did when a sampler looked at it. Values are written to files: append, never renumber.
+enum class ThreadState : std::uint8_t {
+  kUnknown = 0,
+  kRunning = 1,          // it ran on a processor, or could have
+  kWaitsForGil = 2,      // another thread held the lock of the interpreter
+  kWaitsForLock = 3,     // any other lock, condition, queue or thread
+  kWaitsForIo = 4,       // a file, a socket, a pipe, a child process
+  kSleeps = 5,           // it asked to be woken up later
+  kCollectsGarbage = 6,  // the cyclic collector of Python ran on it
+  kNotScheduled = 7,     // it was ready to run, and the processors were busy with others
+};
+inline constexpr int kThreadStates = 8;
+MINDTORCH_EXPORT std::string_view thread_state_name(ThreadState state);  // "running", "waits_for_gil", ...
+
 // Why events are missing.
 enum class LossReason : std::uint8_t {
   kBudget = 0,          // refused: the byte budget of the session was used up

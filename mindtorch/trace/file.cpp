@@ -17,11 +17,13 @@ namespace {
 constexpr std::size_t kRowsInChunk = std::size_t{1} << 16;
 constexpr std::size_t kValuesInChunk = std::size_t{1} << 20;
 
-// Events [first, last) of a track, or (no track) memory events.
+// Rows [first, last) of what is written in order of time.
 struct Slice {
+  enum class Of : std::uint8_t { kTrack, kMemory, kSamples };
   std::int64_t start_ns;
-  const Track* track;
+  Of of;
   std::size_t first, last;
+  TrackId track = 0;
 };
 
 // Where a slice that starts at event `first` and holds at most kValuesInChunk values (but at least one event) ends.
@@ -48,17 +50,21 @@ std::size_t cut_by_values(const SharedTable<T>& table, std::size_t first, std::s
 // Returns slices of all events and memory events in order of time, so that a truncated file has all tracks up to some moment.
 std::vector<Slice> slices_of(const Recording& r) {
   std::vector<Slice> slices;
-  for (const Track& track : r.tracks) {
+  for (TrackId id = 0; id < r.tracks.size(); ++id) {
+    const Track& track = r.tracks[id];
     const std::size_t end = std::size_t{track.first_event} + track.event_count;
     for (std::size_t first = track.first_event, last; first < end; first = last) {
       last = std::min(first + kRowsInChunk, end);
       last = cut_by_values(r.attributes, first, cut_by_values(r.inputs, first, last));
-      slices.push_back({r.events.start_ns[first], &track, first, last});
+      slices.push_back({r.events.start_ns[first], Slice::Of::kTrack, first, last, id});
     }
   }
-  for (std::size_t first = 0; first < r.memory.size(); first += kRowsInChunk) {
-    slices.push_back({r.memory.time_ns[first], nullptr, first, std::min(first + kRowsInChunk, r.memory.size())});
-  }
+  const auto add_rows = [&](Slice::Of of, const Column<std::int64_t>& times) {
+    for (std::size_t first = 0; first < times.size(); first += kRowsInChunk)
+      slices.push_back({times[first], of, first, std::min(first + kRowsInChunk, times.size())});
+  };
+  add_rows(Slice::Of::kMemory, r.memory.time_ns);
+  add_rows(Slice::Of::kSamples, r.samples.time_ns);
   std::ranges::stable_sort(slices, {}, &Slice::start_ns);
   return slices;
 }
@@ -80,11 +86,13 @@ void write_recording(const Recording& r, RecordingWriter& writer) {
   in_chunks(r.memory_tags, [&](auto tags) { writer.add_tags(tags, TimeUnit::kNanoseconds); });
   for (const CounterTrack& counter : r.counters) writer.add_counter(counter, TimeUnit::kNanoseconds);
   for (const Slice& slice : slices_of(r)) {
-    if (slice.track != nullptr) {
-      const auto track = static_cast<TrackId>(slice.track - r.tracks.data());
-      writer.add_piece(make_piece(r, track, slice.first - slice.track->first_event, slice.first, slice.last));
-    } else {
-      writer.add_memory(r.memory, slice.first, slice.last - slice.first, TimeUnit::kNanoseconds);
+    const std::size_t count = slice.last - slice.first;
+    switch (slice.of) {
+      case Slice::Of::kTrack:
+        writer.add_piece(make_piece(r, slice.track, slice.first - r.tracks[slice.track].first_event, slice.first, slice.last));
+        break;
+      case Slice::Of::kMemory: writer.add_memory(r.memory, slice.first, count, TimeUnit::kNanoseconds); break;
+      case Slice::Of::kSamples: writer.add_samples(r.samples, slice.first, count, TimeUnit::kNanoseconds); break;
     }
   }
   writer.finish();

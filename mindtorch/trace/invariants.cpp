@@ -24,6 +24,7 @@ std::string check_lengths(const Recording& r) {
   };
   if (differ_in_length(r.events)) return "the event columns differ in length";
   if (differ_in_length(r.memory)) return "the memory columns differ in length";
+  if (differ_in_length(r.samples)) return "the sample columns differ in length";
   if (r.names.empty() || !r.names[0].empty()) return "names[0] is not the empty name";
   return {};
 }
@@ -127,6 +128,20 @@ std::string check_stacks(const Recording& r) {
   return {};
 }
 
+std::string check_samples(const Recording& r) {
+  const SampleColumns& samples = r.samples;
+  if (!std::ranges::is_sorted(samples.time_ns)) return "the samples are not sorted by time";
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    std::int64_t end_ns;
+    if (samples.duration_ns[i] < 0 || __builtin_add_overflow(samples.time_ns[i], samples.duration_ns[i], &end_ns))
+      return fmt::format("sample {} is of {} and stands for {} ns", i, samples.time_ns[i], samples.duration_ns[i]);
+    if (samples.track[i] >= r.tracks.size()) return fmt::format("sample {} lies on track {} of {}", i, samples.track[i], r.tracks.size());
+    if (samples.stack[i] >= r.stacks.size()) return fmt::format("sample {} has stack {} of {}", i, samples.stack[i], r.stacks.size());
+    if (static_cast<int>(samples.state[i]) >= kThreadStates) return fmt::format("sample {} has an unknown state", i);
+  }
+  return {};
+}
+
 std::string check_marks(const Recording& r) {
   if (!std::ranges::is_sorted(r.memory.time_ns)) return "the memory events are not sorted by time";
   if (std::ranges::any_of(r.memory.track, [&](TrackId t) { return t >= r.tracks.size(); })) return "a memory event lies on no track";
@@ -145,7 +160,8 @@ std::string check_marks(const Recording& r) {
 }  // namespace
 
 std::string check_invariants(const Recording& recording) {
-  for (const auto check : {check_lengths, check_tracks, check_events, check_inputs_table, check_attributes, check_stacks, check_marks}) {
+  for (const auto check :
+       {check_lengths, check_tracks, check_events, check_inputs_table, check_attributes, check_stacks, check_samples, check_marks}) {
     if (std::string broken = check(recording); !broken.empty()) return broken;
   }
   return {};

@@ -138,15 +138,6 @@ void sort_track(const EventColumns& events, std::span<EventIndex> order) {
   sort_mostly_sorted(order, [&](EventIndex e) { return Key{events.start_ns[e], events.duration_ns[e], e}; });
 }
 
-void order_memory(MemoryColumns& memory) {
-  if (std::ranges::is_sorted(memory.time_ns)) return;
-  std::vector<EventIndex> order(memory.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, {}, [&](EventIndex i) { return memory.time_ns[i]; });
-  const std::vector<Run> runs = runs_of(order);
-  MemoryColumns::for_each([&](auto& column) { gather(column, runs); }, memory);
-}
-
 }  // namespace
 
 std::vector<EventIndex> order_events(Recording& recording, std::span<const TrackId> track_of_event) {
@@ -165,8 +156,26 @@ std::vector<EventIndex> order_events(Recording& recording, std::span<const Track
   return new_index;
 }
 
+namespace {
+
+template <class AnyColumns>
+void order_by_time(AnyColumns& rows) {
+  if (std::ranges::is_sorted(rows.time_ns)) return;
+  std::vector<EventIndex> order(rows.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](EventIndex i) { return rows.time_ns[i]; });
+  const std::vector<Run> runs = runs_of(order);
+  AnyColumns::for_each([&](auto& column) { gather(column, runs); }, rows);
+}
+
+}  // namespace
+
+void order_memory(MemoryColumns& memory) { order_by_time(memory); }
+void order_samples(SampleColumns& samples) { order_by_time(samples); }
+
 void order_marks(Recording& recording) {
   order_memory(recording.memory);
+  order_samples(recording.samples);
   std::ranges::stable_sort(recording.memory_tags, {}, &MemoryTag::time_ns);
   std::ranges::stable_sort(recording.steps, {}, &StepMark::time_ns);
   for (CounterTrack& counter : recording.counters) order_samples(counter);

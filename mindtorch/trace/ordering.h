@@ -14,7 +14,13 @@ namespace mindtorch::trace {
 // empty if none moved. O(n) if each track's events came in order.
 std::vector<EventIndex> order_events(Recording& recording, std::span<const TrackId> track_of_event);
 
-// Sorts memory events, tags, step marks and samples of counters by time; those of equal time stay as they came.
+// Sorts memory events by time; those of equal time stay as they came.
+void order_memory(MemoryColumns& memory);
+
+// The same for samples of threads.
+void order_samples(SampleColumns& samples);
+
+// Sorts memory events, tags, step marks, samples of threads and those of counters by time; those of equal time stay as they came.
 void order_marks(Recording& recording);
 
 // How two rows of one event are treated: only the last one is kept, they are joined, or both are kept (which a Recording must not have).

@@ -1,7 +1,7 @@
 // Packing of pieces.
 //
 // A piece is {track, first ordinal, unit, number of events}, the columns kind, flags, device, name, link, start, duration, then the rows of
-// inputs, attributes and stacks.
+// inputs, attributes and stacks. Late rows are the number of a piece and the same three tables.
 #include "mindtorch/trace/piece.h"
 
 #include <algorithm>
@@ -21,7 +21,8 @@ enum class LinkCode : std::uint8_t { kPlain = 0, kByKind = 1 };
 using LastLinks = std::array<std::uint64_t, 256>;
 
 // Every column has its own code below, so for_each() cannot serve.
-static_assert(EventColumns::field_count() == 7 && MemoryColumns::field_count() == 7, "a new column must be packed and unpacked here");
+static_assert(EventColumns::field_count() == 7 && MemoryColumns::field_count() == 7 && SampleColumns::field_count() == 5,
+              "a new column must be packed and unpacked here");
 
 // Counts the memory for `rows` rows. A piece of a few bytes can hold kMaxPieceEvents of them, as a column of equal values is stored as one.
 template <class AnyColumns>
@@ -138,25 +139,44 @@ PieceRows PieceCodec::decode(ByteReader& in, PieceContext context, Recording& in
   rows.rows = in.number_below(kMaxPieceEvents + 1, "the number of events");
   if (rows.first_row + rows.rows > std::numeric_limits<EventIndex>::max()) throw Malformed("there are more events than can be numbered");
 
-  const std::size_t inputs = into.inputs.events.size(), attributes = into.attributes.events.size(),
-                    stacks = into.stacks.of_event.events.size();
   count_rows<EventColumns>(in, rows.rows);
   try {
     into.events.resize(rows.first_row + rows.rows);
     decode_columns(in, rows, context.newer_minor, into);
-    const auto first = static_cast<EventIndex>(rows.first_row);
-    const KnownIds known{into.names.size(), into.stacks.size()};
+    decode_side_rows(in, rows, into);
+  } catch (const Malformed&) {
+    into.events.resize(rows.first_row);
+    throw;
+  }
+  return rows;
+}
+
+void PieceCodec::decode_side_rows(ByteReader& in, const PieceRows& rows, Recording& into) {
+  const std::size_t inputs = into.inputs.events.size(), attributes = into.attributes.events.size(),
+                    stacks = into.stacks.of_event.events.size();
+  const auto first = static_cast<EventIndex>(rows.first_row);
+  const KnownIds known{into.names.size(), into.stacks.size()};
+  try {
     decode_rows(in, columns_, first, rows.rows, known, into.inputs);
     decode_rows(in, columns_, first, rows.rows, known, into.attributes);
     decode_rows(in, columns_, first, rows.rows, known, into.stacks.of_event);
   } catch (const Malformed&) {
-    into.events.resize(rows.first_row);
     cut(into.inputs, inputs);
     cut(into.attributes, attributes);
     cut(into.stacks.of_event, stacks);
     throw;
   }
-  return rows;
+}
+
+void PieceCodec::encode_late(const LatePiece& late, KnownIds known, ByteWriter& out) {
+  out.number(late.piece);
+  encode_rows(late.inputs, late.first_event, late.events, known, columns_, out);
+  encode_rows(late.attributes, late.first_event, late.events, known, columns_, out);
+  encode_rows(late.stacks, late.first_event, late.events, known, columns_, out);
+}
+
+void PieceCodec::decode_late(ByteReader& in, std::span<const PieceRows> pieces, Recording& into) {
+  decode_side_rows(in, pieces[in.number_below(pieces.size(), "a piece")], into);
 }
 
 void PieceCodec::decode_columns(ByteReader& in, const PieceRows& rows, bool newer_minor, Recording& into) {
@@ -225,6 +245,44 @@ void PieceCodec::decode_memory_columns(ByteReader& in, std::size_t first, std::s
   columns_.decode_devices(added(memory.device), in);
   columns_.decode_deltas(added(memory.total_allocated), in);
   columns_.decode_deltas(added(memory.total_reserved), in);
+}
+
+void PieceCodec::encode_samples(const SampleColumns& samples, std::size_t first, std::size_t count, ByteWriter& out) {
+  const auto rows = [&](const auto& column) { return std::span(column).subspan(first, count); };
+  out.number(count);
+  columns_.encode_deltas(rows(samples.time_ns), out);
+  columns_.encode(rows(samples.duration_ns), out);
+  columns_.encode(rows(samples.track), out);
+  columns_.encode(rows(samples.stack), out);
+  columns_.encode(rows(samples.state), out);
+}
+
+void PieceCodec::decode_samples(ByteReader& in, PieceContext context, Recording& into) {
+  const std::size_t first = into.samples.size();
+  const std::size_t count = in.number_below(kMaxPieceEvents + 1, "the number of samples");
+  count_rows<SampleColumns>(in, count);
+  try {
+    into.samples.resize(first + count);
+    decode_sample_columns(in, first, count, context.newer_minor, into);
+  } catch (const Malformed&) {
+    into.samples.resize(first);
+    throw;
+  }
+}
+
+void PieceCodec::decode_sample_columns(ByteReader& in, std::size_t first, std::size_t count, bool newer_minor, Recording& into) {
+  const auto added = [&](auto& column) { return std::span(column).subspan(first, count); };
+  SampleColumns& samples = into.samples;
+  columns_.decode_deltas(added(samples.time_ns), in);
+  columns_.decode(added(samples.duration_ns), in);
+  columns_.decode_below(into.tracks.size(), "a track", added(samples.track), in);
+  columns_.decode_below(into.stacks.size(), "a stack", added(samples.stack), in);
+  columns_.decode_below(newer_minor ? 256 : kThreadStates, "a state", added(samples.state), in);
+  if (std::ranges::any_of(added(samples.duration_ns), [](std::int64_t duration) { return duration < 0; }) ||
+      !durations_fit(added(samples.time_ns), added(samples.duration_ns), TimeUnit::kNanoseconds))
+    throw Malformed("a sample ends before it starts");
+  for (ThreadState& state : added(samples.state))
+    if (static_cast<int>(state) >= kThreadStates) state = ThreadState::kUnknown;
 }
 
 }  // namespace mindtorch::trace

@@ -40,6 +40,17 @@ struct Piece {
   std::size_t size() const { return events.start_ns.size(); }
 };
 
+// Side rows that came after the piece with their events was written.
+struct LatePiece {
+  std::size_t piece = 0;       // its number among the pieces of the file
+  EventIndex first_event = 0;  // side rows count from here
+  std::size_t events = 0;      // of the piece
+  SideRows<std::int64_t> inputs;
+  SideRows<Attribute> attributes;
+  SideRows<StackId> stacks;
+  bool empty() const { return inputs.events.empty() && attributes.events.empty() && stacks.events.empty(); }
+};
+
 // Events [first, last) of a recording, which lie on one track, with their side rows. Their times are nanoseconds.
 Piece make_piece(const Recording& recording, TrackId track, std::uint64_t first_ordinal, std::size_t first, std::size_t last);
 
@@ -74,16 +85,27 @@ class PieceCodec {
   // as they are in the file. Throws Malformed, and then leaves `into` unchanged.
   PieceRows decode(ByteReader& in, PieceContext context, Recording& into);
 
+  void encode_late(const LatePiece& late, KnownIds known, ByteWriter& out);
+  // Appends the rows to the side tables of `into`, out of the order of events. Throws Malformed, and then leaves `into` unchanged.
+  void decode_late(ByteReader& in, std::span<const PieceRows> pieces, Recording& into);
+
   // Rows [first, first + count) of memory events.
   void encode_memory(const MemoryColumns& memory, std::size_t first, std::size_t count, ByteWriter& out);
   // Appends to into.memory; Malformed leaves it unchanged.
   void decode_memory(ByteReader& in, Recording& into);
 
+  // Rows [first, first + count) of samples.
+  void encode_samples(const SampleColumns& samples, std::size_t first, std::size_t count, ByteWriter& out);
+  // Appends to into.samples; Malformed leaves it unchanged.
+  void decode_samples(ByteReader& in, PieceContext context, Recording& into);
+
  private:
   void encode_links(const Piece& piece, ByteWriter& out);
   void decode_links(ByteReader& in, std::span<const EventKind> kinds, std::span<std::uint64_t> links);
   void decode_columns(ByteReader& in, const PieceRows& rows, bool newer_minor, Recording& into);
+  void decode_side_rows(ByteReader& in, const PieceRows& rows, Recording& into);
   void decode_memory_columns(ByteReader& in, std::size_t first, std::size_t count, Recording& into);
+  void decode_sample_columns(ByteReader& in, std::size_t first, std::size_t count, bool newer_minor, Recording& into);
 
   ColumnCodec columns_;
 };

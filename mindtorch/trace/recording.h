@@ -5,7 +5,7 @@
 //  - events are grouped by track in the order of `tracks`; inside a track by start, longer first when starts are equal;
 //  - times are nanoseconds since clock.base_unix_ns; end = start + duration >= start;
 //  - names[0] is "", every NameId is in range; side tables are sorted by event;
-//  - memory events, tags, step marks and the samples of each counter are sorted by time.
+//  - memory events, tags, step marks, samples of threads and the samples of each counter are sorted by time.
 // A Recording is a value: no locks, no threads. Reading it from many threads at once is safe.
 #pragma once
 
@@ -95,6 +95,29 @@ struct MemoryFields {
   friend bool operator==(const MemoryFields&, const MemoryFields&) = default;
 };
 
+using StackId = std::uint32_t;  // index into Recording::stacks
+
+// The fields of a sample: what a thread did when a sampler looked at it. The sample stands for the time until the thread was looked at
+// next, and for as many looks as found the thread in the same place.
+template <template <class> class Of>
+struct SampleFields {
+  Of<std::int64_t> time_ns{};
+  Of<std::int64_t> duration_ns{};
+  Of<TrackId> track{};
+  Of<StackId> stack{};  // an empty one if the thread ran no Python
+  Of<ThreadState> state{};
+
+  template <class Visit, class... Fields>
+  static constexpr void for_each(Visit&& visit, Fields&&... of) {
+    visit(of.time_ns...);
+    visit(of.duration_ns...);
+    visit(of.track...);
+    visit(of.stack...);
+    visit(of.state...);
+  }
+  friend bool operator==(const SampleFields&, const SampleFields&) = default;
+};
+
 // One column for each of the fields, all of the same length.
 template <template <template <class> class> class Fields>
 struct Columns : Fields<Column> {
@@ -144,6 +167,12 @@ struct MemoryColumns : Columns<MemoryFields> {
   friend bool operator==(const MemoryColumns&, const MemoryColumns&) = default;
 };
 
+// The rows are in order of time.
+struct SampleColumns : Columns<SampleFields> {
+  std::int64_t end_ns(std::size_t i) const { return time_ns[i] + duration_ns[i]; }
+  friend bool operator==(const SampleColumns&, const SampleColumns&) = default;
+};
+
 // Values that only some events have: values of events[k] are values[offsets[k] .. offsets[k+1]).
 template <class T>
 struct SideTable {
@@ -191,8 +220,6 @@ struct SharedTable {
     return true;
   }
 };
-
-using StackId = std::uint32_t;
 
 // Call stacks, innermost frame first, each distinct stack stored once.
 struct Stacks {
@@ -255,7 +282,8 @@ struct RecordedOptions {
   bool memory = false;
   bool flops = false;
   bool modules = false;
-  std::vector<DeviceType> activities;  // as asked for, CPU included
+  std::int64_t sampling_interval_ns = 0;  // how often a sampler looked at the threads; 0 = never
+  std::vector<DeviceType> activities;     // as asked for, CPU included
   friend bool operator==(const RecordedOptions&, const RecordedOptions&) = default;
 };
 
@@ -267,6 +295,7 @@ struct MINDTORCH_EXPORT Recording {
   SharedTable<Attribute> attributes;
   Stacks stacks;
   MemoryColumns memory;
+  SampleColumns samples;
   std::vector<MemoryTag> memory_tags;
   std::vector<MemoryBaseline> memory_baselines;
   std::vector<StepMark> steps;
@@ -325,5 +354,9 @@ template <class T>
 std::span<const T> SharedTable<T>::find(EventIndex event) const {
   return find_row(*this, event);
 }
+
+// Adds up losses of one reason and detail where there are many, as a server with a thread for each request has them. The row that is left
+// says of how many places it speaks.
+void join_many_losses(std::vector<Loss>& losses);
 
 }  // namespace mindtorch::trace

@@ -226,11 +226,12 @@ void encode_patches(std::span<const PatchedEnd> patches, ByteWriter& out) {
     out.number(patch.track);
     out.number(patch.ordinal);
     out.number(patch.end_tick);
+    out.number(patch.link);
     out.u8(patch.flags);
   }
 }
 
-std::vector<PatchedEnd> decode_patches(ByteReader& in) {
+std::vector<PatchedEnd> decode_patches(ByteReader& in, std::uint8_t minor) {
   const std::size_t count = in.count();
   in.room_for<PatchedEnd>(count);
   std::vector<PatchedEnd> patches(count);
@@ -238,6 +239,7 @@ std::vector<PatchedEnd> decode_patches(ByteReader& in) {
     patch.track = static_cast<TrackId>(in.number_below(kIds, "a track"));
     patch.ordinal = in.number();
     patch.end_tick = in.number();
+    if (minor >= 4) patch.link = in.number();
     patch.flags = in.u8();
   }
   return patches;

@@ -23,7 +23,9 @@ inline constexpr ChunkType kFramesChunk = make_chunk_type("FRAM");
 inline constexpr ChunkType kStacksChunk = make_chunk_type("STCK");
 inline constexpr ChunkType kClockChunk = make_chunk_type("CLCK");
 inline constexpr ChunkType kEventsChunk = make_chunk_type("EVNT");
+inline constexpr ChunkType kLateChunk = make_chunk_type("LATE");
 inline constexpr ChunkType kMemoryChunk = make_chunk_type("MEMO");
+inline constexpr ChunkType kSamplesChunk = make_chunk_type("SMPL");
 inline constexpr ChunkType kTagsChunk = make_chunk_type("TAGS");
 inline constexpr ChunkType kStepsChunk = make_chunk_type("STEP");
 inline constexpr ChunkType kCountersChunk = make_chunk_type("CNTR");
@@ -31,12 +33,13 @@ inline constexpr ChunkType kPatchesChunk = make_chunk_type("PTCH");
 inline constexpr ChunkType kSummaryChunk = make_chunk_type("SUMM");
 inline constexpr ChunkType kEndChunk = make_chunk_type("END ");
 
-// The end of an event whose piece was written while it was open.
+// What an event has become whose piece was written while it was open.
 struct PatchedEnd {
   TrackId track = 0;
   std::uint64_t ordinal = 0;  // of the event in its track
   std::uint64_t end_tick = 0;
   std::uint8_t flags = 0;  // set in addition to those it was written with
+  std::uint64_t link = 0;  // 0: the one it was written with
   friend bool operator==(const PatchedEnd&, const PatchedEnd&) = default;
 };
 
@@ -60,6 +63,7 @@ void decode_steps(ByteReader& in, Recording& into);
 void encode_counter(const CounterTrack& counter, std::size_t first, std::size_t count, ByteWriter& out);
 void decode_counter(ByteReader& in, Recording& into);
 void encode_patches(std::span<const PatchedEnd> patches, ByteWriter& out);
-std::vector<PatchedEnd> decode_patches(ByteReader& in);
+// Before format 1.4, patches had no link.
+std::vector<PatchedEnd> decode_patches(ByteReader& in, std::uint8_t minor = kFormatMinor);
 
 }  // namespace mindtorch::trace

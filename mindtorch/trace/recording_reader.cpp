@@ -56,11 +56,20 @@ void RecordingReader::take(const Chunk& chunk) {
     case kStacksChunk: decode_stacks(in, recording_); break;
     case kClockChunk: clock_ = decode_clock(in); break;
     case kEventsChunk: pieces_.push_back(codec_.decode(in, {clock_.has_value(), chunks_.newer_minor()}, recording_)); break;
+    case kLateChunk:
+      codec_.decode_late(in, pieces_, recording_);
+      has_late_rows_ = true;
+      break;
     case kMemoryChunk: take_timed(in, recording_.memory, ticked_memory_, [&] { codec_.decode_memory(in, recording_); }); break;
+    case kSamplesChunk:
+      take_timed(in, recording_.samples, ticked_samples_, [&] {
+        codec_.decode_samples(in, {clock_.has_value(), chunks_.newer_minor()}, recording_);
+      });
+      break;
     case kTagsChunk: take_timed(in, recording_.memory_tags, ticked_tags_, [&] { decode_tags(in, recording_); }); break;
     case kStepsChunk: take_timed(in, recording_.steps, ticked_steps_, [&] { decode_steps(in, recording_); }); break;
     case kCountersChunk: take_timed(in, recording_.counters, ticked_counters_, [&] { decode_counter(in, recording_); }); break;
-    case kPatchesChunk: std::ranges::copy(decode_patches(in), std::back_inserter(patches_)); break;
+    case kPatchesChunk: std::ranges::copy(decode_patches(in, chunks_.minor()), std::back_inserter(patches_)); break;
     case kSummaryChunk: decode_summary(in, recording_, chunks_.minor()); break;
     case kEndChunk: ended_ = true; break;
     default:
@@ -99,6 +108,7 @@ void RecordingReader::apply_patches() {
     const auto start = static_cast<std::uint64_t>(events.start_ns[row]);
     events.duration_ns[row] = patch.end_tick > start ? static_cast<std::int64_t>(patch.end_tick - start) : 0;
     events.flags[row] |= patch.flags;
+    if (patch.link != 0) events.link[row] = patch.link;
   }
 }
 
@@ -117,8 +127,20 @@ void RecordingReader::map_ticks() {
       events.duration_ns[row] = std::max<std::int64_t>(0, end - events.start_ns[row]);
     }
   }
+  // Reports of two threads may be a tick apart and within one nanosecond. Our files have all of them in ticks or none.
+  std::size_t ticked_reports = 0;
+  for (const auto& [first, last] : ticked_memory_) ticked_reports += last - first;
+  if (ticked_reports == recording_.memory.size()) order_memory(recording_.memory);
   for (const auto& [first, last] : ticked_memory_) {
     for (std::size_t i = first; i < last; ++i) to_ns(recording_.memory.time_ns[i]);
+  }
+  for (const auto& [first, last] : ticked_samples_) {
+    for (std::size_t i = first; i < last; ++i) {
+      std::int64_t end = recording_.samples.end_ns(i);
+      to_ns(recording_.samples.time_ns[i]);
+      to_ns(end);
+      recording_.samples.duration_ns[i] = std::max<std::int64_t>(0, end - recording_.samples.time_ns[i]);
+    }
   }
   for (const auto& [first, last] : ticked_tags_) {
     for (std::size_t i = first; i < last; ++i) to_ns(recording_.memory_tags[i].time_ns);
@@ -137,6 +159,7 @@ std::int64_t RecordingReader::last_time() const {
   for (std::size_t i = 0; i < events.size(); ++i)
     last = std::max(last, events.start_ns[i] + std::max<std::int64_t>(0, events.duration_ns[i]));
   for (const std::int64_t time : recording_.memory.time_ns) last = std::max(last, time);
+  for (std::size_t i = 0; i < recording_.samples.size(); ++i) last = std::max(last, recording_.samples.end_ns(i));
   for (const MemoryTag& tag : recording_.memory_tags) last = std::max(last, tag.time_ns);
   for (const StepMark& mark : recording_.steps) last = std::max(last, mark.time_ns);
   for (const CounterTrack& counter : recording_.counters)
@@ -162,6 +185,7 @@ void RecordingReader::close_open_events(std::int64_t last_ns) {
                                  fmt::format("{} {}", track.kind == Track::Kind::kThread ? "thread" : "stream", track.id),
                                  "still open when the recording ended"});
   }
+  join_many_losses(recording_.losses);
 }
 
 void RecordingReader::complete_clock(std::int64_t last_ns) {
@@ -218,6 +242,7 @@ void RecordingReader::put_in_order() {
   track_of_event.reserve(recording_.events.size());
   for (const PieceRows& piece : pieces_) track_of_event.insert(track_of_event.end(), piece.rows, piece.track);
   order_events(recording_, track_of_event);
+  if (has_late_rows_) order_side_rows(recording_);
   join_counters(recording_.counters);
   order_marks(recording_);
 }

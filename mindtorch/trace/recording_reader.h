@@ -54,9 +54,10 @@ class RecordingReader {
   LoadResult result_;
   Recording& recording_ = result_.recording;
   bool ended_ = false;
+  bool has_late_rows_ = false;
   std::optional<ClockMapping> clock_;
   std::vector<PieceRows> pieces_;
-  std::vector<Range> ticked_memory_, ticked_tags_, ticked_steps_, ticked_counters_;
+  std::vector<Range> ticked_memory_, ticked_samples_, ticked_tags_, ticked_steps_, ticked_counters_;
   std::vector<PatchedEnd> patches_;
 };
 

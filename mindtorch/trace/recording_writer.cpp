@@ -27,6 +27,7 @@ std::size_t cut_at(std::size_t first, std::size_t last, Size&& size_of) {
 
 }  // namespace
 
+RecordingWriter::RecordingWriter(ChunkTarget& target, std::string path, int zstd_level) : chunks_(target, std::move(path), zstd_level) {}
 RecordingWriter::RecordingWriter(int fd, std::string path, int zstd_level) : chunks_(fd, std::move(path), zstd_level) {}
 
 template <class Encode>
@@ -84,10 +85,16 @@ void RecordingWriter::add_clock(const ClockMapping& mapping) {
   has_clock_ = true;
 }
 
-void RecordingWriter::add_piece(const Piece& piece) {
+std::size_t RecordingWriter::add_piece(const Piece& piece) {
   require_clock(piece.unit);
   if (piece.track >= tracks_) throw_error<InvalidArgument>(kWhere, "track {} was not added", piece.track);
   write(kEventsChunk, [&] { codec_.encode(piece, {names_, stacks_}, bytes_); });
+  return pieces_++;
+}
+
+void RecordingWriter::add_late_rows(const LatePiece& late) {
+  if (late.piece >= pieces_) throw_error<InvalidArgument>(kWhere, "piece {} was not added", late.piece);
+  write(kLateChunk, [&] { codec_.encode_late(late, {names_, stacks_}, bytes_); });
 }
 
 void RecordingWriter::add_memory(const MemoryColumns& memory, TimeUnit unit) { add_memory(memory, 0, memory.size(), unit); }
@@ -102,6 +109,20 @@ void RecordingWriter::add_memory(const MemoryColumns& memory, std::size_t first,
   write(kMemoryChunk, [&] {
     encode_unit(unit, bytes_);
     codec_.encode_memory(memory, first, count, bytes_);
+  });
+}
+
+void RecordingWriter::add_samples(const SampleColumns& samples, std::size_t first, std::size_t count, TimeUnit unit) {
+  require_clock(unit);
+  if (count > kMaxPieceEvents)
+    throw_error<InvalidArgument>(kWhere, "{} samples are more than the {} a chunk may have", count, kMaxPieceEvents);
+  for (std::size_t i = first; i < first + count; ++i) {
+    if (samples.track[i] >= tracks_) throw_error<InvalidArgument>(kWhere, "a sample lies on no track");
+    if (samples.stack[i] >= stacks_) throw_error<InvalidArgument>(kWhere, "a sample has a stack that was not added");
+  }
+  write(kSamplesChunk, [&] {
+    encode_unit(unit, bytes_);
+    codec_.encode_samples(samples, first, count, bytes_);
   });
 }
 

@@ -21,7 +21,8 @@ namespace mindtorch::trace {
 // that the last chunk was not written. The file is then still valid, and the call may be repeated.
 class RecordingWriter {
  public:
-  // `fd` must be at the start of an empty file and outlive the writer; `path` is for errors.
+  // As for ChunkWriter.
+  RecordingWriter(ChunkTarget& target, std::string path, int zstd_level = 1);
   RecordingWriter(int fd, std::string path, int zstd_level = 1);
 
   // Names first_id, first_id + 1, ...; those written before are skipped, so that a caller may hand over all it has. Name 0 is always "".
@@ -35,15 +36,20 @@ class RecordingWriter {
   // Sets the mapping from ticks to nanoseconds. The last mapping applies to all ticks of the file.
   void add_clock(const ClockMapping& mapping);
 
-  void add_piece(const Piece& piece);
+  // Returns the number of the piece in the file.
+  std::size_t add_piece(const Piece& piece);
+  // Rows of events whose piece was written before they came.
+  void add_late_rows(const LatePiece& late);
   // Memory events, tags and steps in order of time. With kTicks, their time_ns holds ticks.
   void add_memory(const MemoryColumns& memory, TimeUnit unit);
   void add_memory(const MemoryColumns& memory, std::size_t first, std::size_t count, TimeUnit unit);
+  // Samples of threads in order of time. With kTicks, their time_ns and duration_ns hold ticks.
+  void add_samples(const SampleColumns& samples, std::size_t first, std::size_t count, TimeUnit unit);
   void add_tags(std::span<const MemoryTag> tags, TimeUnit unit);
   void add_steps(std::span<const StepMark> steps, TimeUnit unit);
   // Samples of counters. With kTicks, their times_ns hold ticks. Tracks of the same identity are joined when the file is read.
   void add_counter(const CounterTrack& counter, TimeUnit unit);
-  // The ends of events that were open in their piece. Events that stay open are read as unfinished and counted.
+  // What has become of events that were open in their piece. Events that stay open are read as unfinished and counted.
   void add_patches(std::span<const PatchedEnd> patches);
 
   // Options, metadata, losses, memory baselines, clock and trace id of `recording`. May be called again: the last one counts.
@@ -65,6 +71,7 @@ class RecordingWriter {
   std::size_t tracks_ = 0;
   std::size_t frames_ = 0;
   std::size_t stacks_ = 0;
+  std::size_t pieces_ = 0;
   bool has_clock_ = false;
   bool finished_ = false;
 };

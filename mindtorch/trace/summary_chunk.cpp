@@ -166,6 +166,7 @@ void encode_summary(const Recording& recording, ByteWriter& out) {
   }
   encode_device_properties(recording.devices, out);
   out.number(recording.first_id);
+  out.signed_number(recording.options.sampling_interval_ns);
 }
 
 void decode_summary(ByteReader& in, Recording& into, std::uint8_t minor) {
@@ -175,8 +176,11 @@ void decode_summary(ByteReader& in, Recording& into, std::uint8_t minor) {
   auto metadata = decode_metadata(in);
   std::vector<Loss> losses = decode_losses(in);
   std::vector<MemoryBaseline> baselines = decode_baselines(in);
-  into.devices = minor == 0 ? std::vector<DeviceProperties>() : decode_device_properties(in);
-  into.first_id = minor < 3 ? 1 : in.number_below(kIdLimit, "an id");
+  std::vector<DeviceProperties> devices = minor == 0 ? std::vector<DeviceProperties>() : decode_device_properties(in);
+  const std::uint64_t first_id = minor < 3 ? 1 : in.number_below(kIdLimit, "an id");
+  options.sampling_interval_ns = minor < 5 ? 0 : in.signed_number();
+  into.devices = std::move(devices);
+  into.first_id = first_id;
   into.memory_baselines = std::move(baselines);
   into.options = std::move(options);
   into.clock = std::move(clock);

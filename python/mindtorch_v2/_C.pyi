@@ -3,153 +3,16 @@
 What mindtorch_v2 is made of. Private: use the names of mindtorch_v2 and its submodules.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, overload
 
 from typing_extensions import Self
-
-import mindtorch_v2
-from mindtorch_v2 import (
-    Size as Size,
-    Tensor as Tensor,
-    device as device,
-    dtype as dtype
-)
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 class ArgumentAssertionError(ValueError, AssertionError):
     """A wrong argument; both ValueError and AssertionError."""
-
-dtypes: dict = ...
-
-class Generator:
-    """A stream of random numbers of its own."""
-
-    def __init__(self, device: object | None = None) -> None: ...
-
-    def manual_seed(self, seed: int) -> object: ...
-
-    def initial_seed(self) -> int: ...
-
-    def seed(self) -> int: ...
-
-    def get_state(self) -> tuple[int, int]: ...
-
-    def set_state(self, state: tuple[int, int]) -> None: ...
-
-default_generator: Generator = ...
-
-ops: dict = ...
-
-def get_default_dtype() -> object: ...
-
-def set_default_dtype(dtype: object) -> None: ...
-
-def promote_types(type1: object, type2: object) -> object: ...
-
-def can_cast(from_: object, to: object) -> bool: ...
-
-def is_grad_enabled() -> bool: ...
-
-def set_grad_enabled(mode: bool) -> None: ...
-
-def backward(tensors: object, grad_tensors: object, retain_graph: bool | None, create_graph: bool) -> None: ...
-
-def grad(outputs: object, inputs: object, grad_outputs: object, retain_graph: bool | None, create_graph: bool, allow_unused: bool) -> tuple: ...
-
-def register_hook(tensor: mindtorch_v2.Tensor, hook: Callable) -> int: ...
-
-def remove_hook(tensor: mindtorch_v2.Tensor, id: int) -> None: ...
-
-class Node:
-    """A step of the backward pass."""
-
-    def name(self) -> str: ...
-
-    @property
-    def next_functions(self) -> tuple: ...
-
-    @property
-    def variable(self) -> object: ...
-
-    def _sequence_nr(self) -> int: ...
-
-    def __eq__(self, arg: Node, /) -> bool: ...
-
-    def __hash__(self) -> int: ...
-
-    def __repr__(self) -> str: ...
-
-class SavedTensors:
-    def __init__(self) -> None: ...
-
-    def unpack(self) -> tuple: ...
-
-    def __len__(self) -> int: ...
-
-def connect_function(name: str, backward: Callable, inputs: object, outputs: object, dirty: object, plain: object, to_save: object, saved: SavedTensors) -> tuple: ...
-
-class AtomicFile:
-    """A file that appears whole at commit(), or not at all."""
-
-    def __init__(self, path: str) -> None: ...
-
-    def fileno(self) -> int:
-        """What is written to this descriptor is the content of the file."""
-
-    def commit(self) -> None: ...
-
-def bytes_of(tensor: mindtorch_v2.Tensor) -> bytes: ...
-
-def tensor_of_bytes(data: bytes, dtype: object, sizes: Sequence[int]) -> mindtorch_v2.Tensor: ...
-
-class ArraySource:
-    @property
-    def __array_interface__(self) -> dict: ...
-
-def array_source(tensor: mindtorch_v2.Tensor, force: bool) -> ArraySource: ...
-
-def from_buffer(object: object) -> mindtorch_v2.Tensor: ...
-
-def to_dlpack(tensor: mindtorch_v2.Tensor, max_version: object | None = None) -> object: ...
-
-def dlpack_device(tensor: mindtorch_v2.Tensor) -> tuple[int, int]: ...
-
-def from_dlpack(source: object) -> mindtorch_v2.Tensor: ...
-
-class OptimizerCore:
-    def add_param_group(self, params: Sequence[mindtorch_v2.Tensor], options: Mapping[str, float]) -> None: ...
-
-    def step(self, options: Sequence[Mapping[str, float]]) -> None: ...
-
-    def zero_grad(self, set_to_none: bool) -> None: ...
-
-    def state(self) -> dict: ...
-
-    def load_state(self, state: dict) -> None: ...
-
-def clip_grad_norm_(parameters: Sequence[mindtorch_v2.Tensor], max_norm: float, norm_type: float, error_if_nonfinite: bool) -> mindtorch_v2.Tensor: ...
-
-def find_invalid_option(options: Mapping[str, float]) -> object: ...
-
-def make_optimizer(name: str, params: Sequence[mindtorch_v2.Tensor], options: Mapping[str, float]) -> OptimizerCore: ...
-
-_npu: Any
-
-def cpu_memory_allocated() -> int: ...
-
-class NamedScope:
-    def __init__(self, name: str) -> None: ...
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *args) -> None: ...
-
-def tensor(data: object, *, dtype: object | None = None, device: object | None = None, requires_grad: bool = False) -> mindtorch_v2.Tensor: ...
-
-def make_subclass(type: object, tensor: mindtorch_v2.Tensor, requires_grad: bool) -> object: ...
 
 class Schedule:
     """
@@ -178,6 +41,8 @@ class FunctionEvent:
 
     def __delattr__(self, name, /):
         """Implement delattr(self, name)."""
+
+    __class__: getset_descriptor = ...
 
     @property
     def id(self) -> int: ...
@@ -710,6 +575,11 @@ class Counters:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
+class OneStream:
+    """A table for Arrow, which can be taken once."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
 def counters(events: EventSequence) -> Counters: ...
 
 def all_events(events: EventSequence) -> list: ...
@@ -730,6 +600,46 @@ def without_repeated_calls(events: object) -> list:
 
 def tensor_inputs(events: EventSequence) -> tuple: ...
 
+class Step:
+    """How long a step of the loop took."""
+
+    @property
+    def number(self) -> int: ...
+
+    @property
+    def start_ns(self) -> int: ...
+
+    @property
+    def duration_ns(self) -> int: ...
+
+    @property
+    def events(self) -> int:
+        """Host events that start in it."""
+
+    @property
+    def device_ns(self) -> int:
+        """Device work that was launched in it."""
+
+    def __repr__(self) -> str: ...
+
+class Steps:
+    """Steps in order of time: a sequence, and a table for Arrow."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, position: int) -> Step: ...
+
+    def __repr__(self) -> str: ...
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+class Samples:
+    """Samples of threads, as a table for Arrow."""
+
+    def __len__(self) -> int: ...
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
 class Loss:
     """Events that are missing, and why."""
 
@@ -746,6 +656,76 @@ class Loss:
     def detail(self) -> str: ...
 
     def __repr__(self) -> str: ...
+
+class Recording:
+    """What was recorded. Use mindtorch_v2.profiler.Recording."""
+
+    @overload
+    def __init__(self, other: Recording) -> None:
+        """The same recording."""
+
+    @overload
+    def __init__(self, path: str, max_memory: int = 0) -> None:
+        """
+        A recording or a Chrome trace. Reading takes at most so many bytes of memory.
+        """
+
+    @property
+    def damage(self) -> str | None:
+        """
+        What is wrong with its file; None if nothing is. The recording holds what could be read.
+        """
+
+    @property
+    def event_count(self) -> int: ...
+
+    @property
+    def name(self) -> str:
+        """The path of its file; "" if it was not read from one."""
+
+    def _events(self) -> EventSequence: ...
+
+    def _findings(self) -> str:
+        """JSON of `mtprof report --json`."""
+
+    def _info(self) -> str:
+        """JSON of `mtprof info --json`."""
+
+    def _diff(self, other: Recording, by_shape: bool, by_module: bool, confidence: float) -> tuple:
+        """
+        What changed from this run to the other: JSON of `mtprof diff --json`, and the text.
+        """
+
+    def _check(self, baseline: Recording, limits: Sequence[str]) -> tuple:
+        """JSON of `mtprof check --json`, and the text."""
+
+    def samples(self) -> Samples:
+        """
+        What the threads of Python did whenever a sampler looked at them, as a table for Arrow.
+        """
+
+    def steps(self) -> Steps:
+        """
+        How long each step of the loop took; none if the recording has no steps.
+        """
+
+    def losses(self) -> list[Loss]:
+        """Events that are missing, and why."""
+
+    def _report(self, path: str, baseline: Recording | None) -> None: ...
+
+    def _export(self, path: str, apart: bool = False) -> None:
+        """
+        In the format that the suffix names; `apart`: with descriptors that the program cannot close meanwhile.
+        """
+
+    def _export_chrome_trace(self, path: str) -> None: ...
+
+    def _export_stacks(self, path: str, metric: str) -> None: ...
+
+    def _export_memory_timeline(self, path: str, device: str | None) -> None: ...
+
+    def _add_metadata_json(self, key: str, value: str) -> None: ...
 
 class Overhead:
     """What the profiler itself took, of one trace."""
@@ -804,18 +784,67 @@ class Profile:
     def close(self) -> None:
         """stop() if it runs, then the observer's cleanup()."""
 
+    def _make_trace_calls(self) -> None:
+        """From now on, steps call the methods of the Python object."""
+
     def prepare_trace(self) -> None: ...
 
     def start_trace(self) -> None: ...
 
     def stop_trace(self) -> None: ...
 
-    def _keep_snapshot_of(self, running: Profile) -> None: ...
+    def _snapshot(self) -> Recording:
+        """What was recorded so far; recording goes on."""
 
     def toggle_collection_dynamic(self, enable: bool, activities: object) -> None: ...
 
     @property
-    def activities(self) -> object: ...
+    def record_shapes(self) -> bool: ...
+
+    @record_shapes.setter
+    def record_shapes(self, arg: object, /) -> None: ...
+
+    @property
+    def profile_memory(self) -> bool: ...
+
+    @profile_memory.setter
+    def profile_memory(self, arg: object, /) -> None: ...
+
+    @property
+    def with_stack(self) -> bool: ...
+
+    @with_stack.setter
+    def with_stack(self, arg: object, /) -> None: ...
+
+    @property
+    def with_flops(self) -> bool: ...
+
+    @with_flops.setter
+    def with_flops(self, arg: object, /) -> None: ...
+
+    @property
+    def with_modules(self) -> bool: ...
+
+    @with_modules.setter
+    def with_modules(self, arg: object, /) -> None: ...
+
+    @property
+    def acc_events(self) -> bool: ...
+
+    @acc_events.setter
+    def acc_events(self, arg: object, /) -> None: ...
+
+    @property
+    def post_processing_timeout_s(self) -> float | None: ...
+
+    @post_processing_timeout_s.setter
+    def post_processing_timeout_s(self, seconds: float | None) -> None: ...
+
+    def _set_activities(self, activities: object, activity_filters: dict) -> None: ...
+
+    def _set_experimental_config(self, config: object | None) -> None: ...
+
+    def _get_activities(self) -> object: ...
 
     @property
     def running(self) -> bool:
@@ -833,38 +862,19 @@ class Profile:
     @property
     def current_action(self) -> object: ...
 
+    @current_action.setter
+    def current_action(self, arg: object, /) -> None: ...
+
     @property
     def record_steps(self) -> bool: ...
 
-    @property
-    def use_device(self) -> str | None: ...
-
-    @property
-    def record_shapes(self) -> bool: ...
-
-    @property
-    def profile_memory(self) -> bool: ...
-
-    @property
-    def with_stack(self) -> bool: ...
-
-    @property
-    def with_flops(self) -> bool: ...
-
-    @property
-    def with_modules(self) -> bool: ...
-
-    @property
-    def acc_events(self) -> bool: ...
+    @record_steps.setter
+    def record_steps(self, arg: object, /) -> None: ...
 
     @property
     def trace_only(self) -> bool: ...
 
-    @property
-    def post_processing_timeout_s(self) -> float | None: ...
-
-    @property
-    def preset_metadata(self) -> dict[str, str]: ...
+    def _use_device(self) -> str | None: ...
 
     def get_trace_id(self) -> str | None: ...
 
@@ -878,17 +888,33 @@ class Profile:
 
     def add_metadata_json(self, key: str, value: str) -> None: ...
 
-    def preset_metadata_json(self, key: str, value: str) -> None: ...
+    def _recording(self, doing: str) -> Recording: ...
 
-    def _events(self, doing: str = 'accessing events') -> EventSequence: ...
+    def _last_cycle(self, doing: str) -> Recording: ...
 
-    def _export_chrome_trace(self, path: str) -> None: ...
+    def _check_stacks(self) -> None: ...
 
-    def _export_stacks(self, path: str, metric: str) -> None: ...
+    def _check_memory_timeline(self) -> None: ...
 
-    def _export_memory_timeline(self, path: str, device: str | None) -> None: ...
+def run_program(arguments: Sequence[str]) -> int:
+    """Runs a command of mtprof that is written in C++; returns its status."""
 
-    def _export_trace(self, path: str) -> None: ...
+def ranks_json(paths: Sequence[str], max_memory: int = 0, threads: int = 0) -> str:
+    """JSON of `mtprof ranks --json`."""
+
+def write_ranks_page(paths: Sequence[str], page: str, title: str) -> None:
+    """Writes the page of `mtprof ranks -o`."""
+
+def ranks_files(paths: Sequence[str]) -> list[str]:
+    """The files that `mtprof ranks PATHS` reads."""
+
+def summarize_ranks(paths: Sequence[str], max_memory: int = 0, threads: int = 0) -> bytes:
+    """The bytes of a file of summaries (.mtsum)."""
+
+def add_table_formats(suffix: str, needs: str, write: object) -> None:
+    """
+    Lets exports to files of this suffix call write(table, path); the table has __arrow_c_stream__().
+    """
 
 class SourceStatus:
     """Somebody who can watch a device, or the reason why not."""
@@ -912,11 +938,45 @@ def profiler_status() -> tuple: ...
 
 def diagnose_sources() -> dict: ...
 
+def flush_recording() -> bool:
+    """
+    Writes what has been recorded so far to the file of a profile that spills. False if that takes longer than a second.
+    """
+
 def supported_activities() -> object: ...
+
+def chosen_library(name: str) -> str:
+    """
+    The path that MINDTORCH_LIBRARY_PATH has for a name; "" if it has none.
+    """
 
 def nvtx_injection_path() -> str: ...
 
 def nvtx_connected_libraries() -> int: ...
+
+def write_apart(path: bytes, content: bytes) -> None:
+    """
+    Writes a file; the program can neither close it meanwhile nor get its bytes.
+    """
+
+class ControlSocket:
+    """
+    A Unix socket whose descriptors the program can neither close nor take for its own.
+    """
+
+    def __init__(self, path: bytes, answer: object) -> None:
+        """
+        `answer` is called with a token and a line; reply() may follow at any time.
+        """
+
+    def reply(self, token: int, line: bytes) -> None: ...
+
+    def close(self) -> None: ...
+
+    def is_lost(self) -> bool:
+        """
+        The program has closed the socket, where the kernel has no separate descriptors.
+        """
 
 def _session_listener(arg: object, /) -> int: ...
 
@@ -1025,8 +1085,21 @@ def _profile_python_calls():
 def _stop_python_calls():
     """Ends what was begun."""
 
+def _is_profiled():
+    """
+    Whether the calls of this thread are reported to a profile function of ours.
+    """
+
+def _setprofile(function, /):
+    """Sets a profile function beside that which records calls."""
+
 def _join_python_calls(frame, event, arg, /):
     """A profile function for threads that start later."""
+
+def _watch_data_workers(folder: str) -> None:
+    """
+    Workers of data loaders write what they do into files in this folder, and recordings with a sampler have it.
+    """
 
 class _ExecutionTrace:
     """Collects what is called, and writes it as a Chakra execution trace."""
@@ -1048,3 +1121,5 @@ class _ExecutionTrace:
 
     @property
     def running(self) -> bool: ...
+
+_services: PyCapsule = ...

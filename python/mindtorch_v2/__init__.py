@@ -1,27 +1,10 @@
-"""torch.profiler's API with a small tensor runtime: `import mindtorch_v2 as torch`."""
-
-# ruff: noqa: E402, F401  (names for users; what is imported last builds on what is imported first)
+"""torch.profiler's API, and torch's names for the small tensor runtime beside it: `import mindtorch_v2 as torch`."""
 
 import importlib as _importlib
 import sys as _sys
 
-from mindtorch_v2 import _C
-from mindtorch_v2._C import (
-    ArgumentAssertionError,
-    Generator,
-    Size,
-    Tensor,
-    can_cast,
-    default_generator,
-    device,
-    dtype,
-    from_dlpack,
-    get_default_dtype,
-    is_grad_enabled,
-    promote_types,
-    set_default_dtype,
-    tensor,
-)
+from mindtorch_v2 import _C as _C
+from mindtorch_v2._C import ArgumentAssertionError as ArgumentAssertionError
 
 __version__ = "0.1.0"
 
@@ -29,33 +12,47 @@ __version__ = "0.1.0"
 if not getattr(_sys, "_is_gil_enabled", lambda: True)():
     raise ImportError("mindtorch_v2 needs the GIL, which PYTHON_GIL=0 or -X gil=0 keeps disabled: run Python without it")
 
-# Every op of the dispatcher is a function here, and every element type; what follows may refine them.
-globals().update(_C.ops)
-globals().update(_C.dtypes)
+_SUBMODULES = frozenset({"autograd", "profiler", "torch_bridge"})
+_OF_THE_RUNTIME = frozenset({"_runtime", "cuda", "nn", "npu", "optim", "random", "serialization"})
 
-from mindtorch_v2 import _tensor as _tensor  # completes Tensor
-from mindtorch_v2._creation import *  # noqa: F403
-from mindtorch_v2._functions import *  # noqa: F403
-from mindtorch_v2._tensor_str import set_printoptions
-from mindtorch_v2.autograd.grad_mode import enable_grad, no_grad, set_grad_enabled
-from mindtorch_v2.random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 
-inference_mode = no_grad
-strided = 0  # the only layout
-contiguous_format, preserve_format = 0, 1
-
-_SUBMODULES = frozenset({"autograd", "cuda", "nn", "npu", "optim", "profiler", "random", "serialization"})
-_LAZY = {"load": "serialization", "save": "serialization"}
+def _runtime_names():
+    """The names that the embedded runtime gives this module, which has them from then on; None if the package is without the runtime."""
+    try:
+        names = _importlib.import_module(f"{__name__}._torch_names").NAMES
+    except ModuleNotFoundError as error:
+        if error.name not in (f"{__name__}._torch_names", f"{__name__}._runtime"):
+            raise
+        return None
+    if "Tensor" not in globals():
+        globals().update(names)
+    return names
 
 
 def __getattr__(name):
-    """Imports a submodule when it is first used."""
+    """Imports a submodule when it is first used, and the embedded runtime with the first of its names."""
     if name in _SUBMODULES:
         return _importlib.import_module(f"{__name__}.{name}")
-    if name in _LAZY:
-        return getattr(_importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    missing = f"module '{__name__}' has no attribute '{name}'"
+    if name.startswith("__"):
+        raise AttributeError(missing)
+    if name in _OF_THE_RUNTIME:
+        try:
+            return _importlib.import_module(f"{__name__}.{name}")
+        except ModuleNotFoundError as error:
+            if error.name not in (f"{__name__}.{name}", f"{__name__}._runtime"):
+                raise
+            raise AttributeError(f"{missing}: this package was built without the embedded runtime") from error
+    if name in ("load", "save"):
+        return getattr(__getattr__("serialization"), name)
+    names = _runtime_names()
+    if names is None:
+        raise AttributeError(f"{missing}: this package was built without the embedded runtime")
+    if name not in names:
+        raise AttributeError(missing)
+    return names[name]
 
 
 def __dir__():
-    return sorted(set(globals()) | _SUBMODULES | set(_LAZY))
+    names = _runtime_names()
+    return sorted({*globals(), *_SUBMODULES, *(() if names is None else (*names, *_OF_THE_RUNTIME, "load", "save"))})

@@ -13,8 +13,6 @@ namespace nb = nanobind;
 void bind_errors(nb::module_& module);
 // Sets the Python error for an exception, as functions bound with nanobind do; for functions that Python calls directly.
 void set_python_error(const std::exception_ptr& pending) noexcept;
-// Tensors, ops, autograd and devices of the embedded runtime.
-void bind_runtime(nb::module_& module);
 // Profile, the recorded events, and files.
 void bind_profiler(nb::module_& module);
 // Recording from Python: scopes, hooks for dispatchers, frames.

@@ -1,17 +1,20 @@
 // C++ exceptions as Python's: each class of mindtorch/base/error.h says which one it is.
-#include <nanobind/stl/string.h>
 
 #include "mindtorch/base/error.h"
 #include "mindtorch/base/error_text.h"
 #include "python/src/bindings.h"
+#include "python/src/text.h"
 
 namespace mindtorch::python {
 
 namespace {
 
+// The text of a C++ error may hold bytes of a name that are not UTF-8.
+void raise(PyObject* type, const char* text) { PyErr_SetObject(type, to_text(text).ptr()); }
+
 // An IoError is Python's OSError with errno and file name, so that its subclasses (FileNotFoundError, ...) are chosen by Python itself.
 void raise_os_error(const IoError& error) {
-  nb::object arguments = nb::make_tuple(error.code(), text_for_users(error), error.path());
+  nb::object arguments = nb::make_tuple(error.code(), to_text(text_for_users(error)), error.path());
   PyErr_SetObject(PyExc_OSError, arguments.ptr());
 }
 
@@ -21,19 +24,21 @@ void translate(const std::exception_ptr& pending, void* argument_assertion) {
   } catch (const IoError& error) {
     raise_os_error(error);
   } catch (const ArgumentAssertion& error) {
-    PyErr_SetString(static_cast<PyObject*>(argument_assertion), text_for_users(error));
+    raise(static_cast<PyObject*>(argument_assertion), text_for_users(error));
   } catch (const InvalidArgument& error) {
-    PyErr_SetString(PyExc_ValueError, text_for_users(error));
+    raise(PyExc_ValueError, text_for_users(error));
   } catch (const OutOfRange& error) {
-    PyErr_SetString(PyExc_IndexError, text_for_users(error));
+    raise(PyExc_IndexError, text_for_users(error));
   } catch (const TypeMismatch& error) {
-    PyErr_SetString(PyExc_TypeError, text_for_users(error));
+    raise(PyExc_TypeError, text_for_users(error));
   } catch (const NoSuchAttribute& error) {
-    PyErr_SetString(PyExc_AttributeError, text_for_users(error));
+    raise(PyExc_AttributeError, text_for_users(error));
   } catch (const AssertionFailed& error) {
-    PyErr_SetString(PyExc_AssertionError, text_for_users(error));
+    raise(PyExc_AssertionError, text_for_users(error));
   } catch (const Error& error) {
-    PyErr_SetString(PyExc_RuntimeError, text_for_users(error));
+    raise(PyExc_RuntimeError, text_for_users(error));
+  } catch (const nb::cast_error&) {
+    raise(PyExc_TypeError, "a value has the wrong type");
   }
 }
 
@@ -60,14 +65,14 @@ void set_python_error(const std::exception_ptr& pending) noexcept {
     } catch (nb::python_error& error) {
       error.restore();
     } catch (const nb::builtin_exception& error) {
-      PyErr_SetString(class_of(error), error.what());
+      raise(class_of(error), error.what());
     } catch (const std::bad_alloc&) {
       PyErr_NoMemory();
-    } catch (const Error&) {
+    } catch (const std::exception&) {
       translate(pending, argument_assertion_class);
     }
   } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
+    raise(PyExc_RuntimeError, error.what());
   }
 }
 

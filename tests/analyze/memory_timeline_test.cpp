@@ -22,8 +22,8 @@ constexpr auto kCreate = MemoryAction::kCreate, kDestroy = MemoryAction::kDestro
 
 struct Timed {
   Timed() { maker.builder().recording().clock = {.base_unix_ns = kBase, .start_ns = 100, .end_ns = 1'000'000}; }
-  void report(std::int64_t time, std::uint64_t address, std::int64_t bytes, trace::Device device = {}) {
-    maker.builder().add_memory(time, 0, device, address, bytes, 0, 0);
+  void report(std::int64_t time, std::uint64_t address, std::int64_t bytes, trace::Device device = {}, std::int64_t total = 0) {
+    maker.builder().add_memory(time, 0, device, address, bytes, total, 0);
   }
   void tag(std::int64_t time, std::uint64_t address, MemoryCategory category) {
     maker.builder().recording().memory_tags.push_back({time, address, category});
@@ -71,8 +71,8 @@ TEST(MemoryTimeline, ALaterTagMovesTheBlockToAnotherCategory) {
 
 TEST(MemoryTimeline, WhatExistedBeforeComesFirstAtTheTimeOfTheFirstEntry) {
   Timed t;
-  t.maker.builder().recording().memory_baselines = {{{}, 1000, 1000}};
-  t.report(50, 0xB, 300);  // reported before the start
+  t.maker.builder().recording().memory_baselines = {{{}, 700, 1000}};
+  t.report(50, 0xB, 300, {}, 1000);  // reported before the start
   t.tag(60, 0xB, MemoryCategory::kOptimizerState);
   t.tag(1500, 0xA, MemoryCategory::kInput);
   t.report(2000, 0xA, -200);  // freed without having been allocated
@@ -84,6 +84,36 @@ TEST(MemoryTimeline, WhatExistedBeforeComesFirstAtTheTimeOfTheFirstEntry) {
   EXPECT_THAT(m.times_us, ElementsAre(kBase / 1000 + 2, kBase / 1000 + 2));
   EXPECT_THAT(m.sizes, ElementsAre(Row{0, 0, 300, 200, 0, 0, 0, 0, 500}, Row{0, 0, 300, 0, 0, 0, 0, 0, 500}));
   EXPECT_EQ(m.peak, 1000);
+}
+
+// A ring has dropped the reports of what was allocated after its start and before its window.
+TEST(MemoryTimeline, WhatExistedBeforeIsWhatTheFirstReportSaysAndNotAnOlderBaseline) {
+  Timed t;
+  t.maker.builder().recording().memory_baselines = {{{}, 1000, 1000}};
+  t.report(2000, 0xA, 8, {}, 5008);
+  const MemoryTimeline m = t.timeline();
+  EXPECT_EQ(m.entries.front(), (MemoryEntry{-1, kBefore, 5000, MemoryCategory::kUnknown}));
+  EXPECT_EQ(m.peak, 5008);
+}
+
+TEST(MemoryTimeline, WhatIsHeldOnlyWithinAMicrosecondHasARowOfItsOwn) {
+  Timed t;
+  t.report(2000, 0xA, 8);
+  t.report(5100, 0xB, 16);
+  t.report(5200, 0xC, 32);  // the most
+  t.report(5300, 0xA, -8);
+  t.report(5400, 0xB, -16);
+  t.report(7100, 0xD, 4);
+  t.report(7200, 0xE, 2);  // the microsecond ends with its most
+  t.report(9100, 0xD, -4);
+  t.report(9200, 0xE, -2);  // and this one begins with it
+  const MemoryTimeline m = t.timeline();
+  const auto unknown = [](std::int64_t bytes) { return Row{0, 0, 0, 0, 0, 0, 0, 0, bytes}; };
+  const std::int64_t us = kBase / 1000;
+  EXPECT_THAT(m.times_us, ElementsAre(us + 2, us + 5, us + 5, us + 7, us + 9));
+  EXPECT_THAT(m.sizes, ElementsAre(unknown(8), unknown(56), unknown(32), unknown(38), unknown(32)));
+  EXPECT_EQ(m.peak, 56);
+  EXPECT_EQ(m.peak_unix_ns, kBase + 5200);
 }
 
 TEST(MemoryTimeline, DevicesAreSeparate) {
@@ -139,8 +169,10 @@ TEST(MemoryTimeline, RandomReportsNeverMakeACategoryNegativeAndAddUp) {
         std::accumulate(live.begin(), live.end(), std::int64_t{0}, [](std::int64_t sum, const auto& block) { return sum + block.second; });
     const MemoryTimeline m = t.timeline();
     EXPECT_TRUE(std::ranges::is_sorted(m.times_us));
+    const auto total = [](const Row& row) { return std::accumulate(row.begin(), row.end(), std::int64_t{0}); };
     for (const Row& row : m.sizes) EXPECT_GE(*std::ranges::min_element(row), 0);
-    EXPECT_EQ(std::accumulate(m.sizes.back().begin(), m.sizes.back().end(), std::int64_t{0}), left);
+    EXPECT_EQ(total(m.sizes.back()), left);
+    EXPECT_EQ(total(*std::ranges::max_element(m.sizes, {}, total)), m.peak);
     for (std::size_t c = 0; c < 8; ++c) EXPECT_LE(m.category_peaks[c], m.peak);
   }
 }

@@ -107,18 +107,20 @@ TEST(MemoryUse, RandomReportsAreFoundWhereALinearSearchFindsThem) {
 
 TEST(MemoryTotals, ATotalIsThatOfTheLastReportOfTheDevice) {
   Maker maker;
-  maker.builder().recording().memory_baselines = {{{}, 1000, 2000}};
+  constexpr trace::Device kSilent{trace::DeviceType::kNpu, 3};
+  maker.builder().recording().memory_baselines = {{{}, 990, 2000}, {kSilent, 7, 7}};
   maker.builder().add_memory(10, 0, {}, 1, 24, 1024, 2048);
   maker.builder().add_memory(20, 0, kNpu0, 2, 5, 105, 200);
   maker.builder().add_memory(30, 0, {}, 1, -24, 1000, 2048);
   const trace::Recording recording = maker.finish();
   const MemoryTotals totals(recording);
-  EXPECT_EQ(totals.before({}, 10), 1000);
+  EXPECT_EQ(totals.before({}, 10), 1000) << "what the first report started from, which is newer than the baseline";
   EXPECT_EQ(totals.after({}, 10), 1024);
   EXPECT_EQ(totals.after({}, 29), 1024);
   EXPECT_EQ(totals.after({}, 30), 1000);
-  EXPECT_EQ(totals.before(kNpu0, 20), 100) << "no baseline: what the first report started from";
+  EXPECT_EQ(totals.before(kNpu0, 20), 100) << "no baseline";
   EXPECT_EQ(totals.after(kNpu0, 20), 105);
+  EXPECT_EQ(totals.after(kSilent, 20), 7) << "no report: the baseline";
   EXPECT_EQ(totals.after({trace::DeviceType::kCuda, 0}, 20), 0);
 }
 

@@ -68,6 +68,22 @@ TEST(Steps, AStepThatHadNotEndedIsLeftOutIfTheRecordingNamesIt) {
   EXPECT_EQ(steps(Analysis(recording)).size(), 2u);
 }
 
+TEST(Steps, OfTwoRowsThatOverlapOneCountsAndNeighboursThatTouchBothDo) {
+  Maker twice;
+  for (int k = 0; k < 3; ++k) {
+    twice.step(k, 100 * k, 100);           // of the recorder
+    twice.step(k + 1, 100 * k + 20, 100);  // of the program
+  }
+  const trace::Recording of_both = twice.finish();
+  const std::vector<Step> found = steps(Analysis(of_both));
+  ASSERT_EQ(found.size(), 3u);
+  for (int k = 0; k < 3; ++k) EXPECT_EQ(found[static_cast<std::size_t>(k)].start_ns, 100 * k);
+  Maker rounded;
+  for (int k = 0; k < 3; ++k) rounded.step(k, 1000 * k, 1001);
+  const trace::Recording recording = rounded.finish();
+  EXPECT_EQ(steps(Analysis(recording)).size(), 3u);
+}
+
 TEST(Steps, ARecordingWithoutStepsHasNone) {
   Maker maker;
   maker.op("a", 10, 5);

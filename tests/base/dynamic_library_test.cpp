@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+
 namespace mindtorch {
 namespace {
 
@@ -18,6 +20,16 @@ TEST(DynamicLibrary, AFunctionOfAnOpenLibraryCanBeCalled) {
   auto* floor_function = library.find<double(double)>("floor");
   ASSERT_NE(floor_function, nullptr);
   EXPECT_EQ(floor_function(2.5), 2.0);
+}
+
+TEST(DynamicLibrary, TheEnvironmentNamesFilesOfLibraries) {
+  ::setenv("MINDTORCH_LIBRARY_PATH", "cupti=/a/libcupti.so.13,mspti=,cuda=/b=c/libcuda.so", 1);
+  EXPECT_EQ(chosen_library("cupti"), "/a/libcupti.so.13");
+  EXPECT_EQ(chosen_library("cuda"), "/b=c/libcuda.so");
+  EXPECT_EQ(chosen_library("mspti"), "");
+  EXPECT_EQ(chosen_library("cu"), "");
+  ::unsetenv("MINDTORCH_LIBRARY_PATH");
+  EXPECT_EQ(chosen_library("cupti"), "");
 }
 
 TEST(DynamicLibrary, TheFirstCandidateThatLoadsIsTaken) {

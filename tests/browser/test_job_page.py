@@ -32,7 +32,7 @@ def test_the_overview_names_the_slow_rank_its_op_and_the_clocks(page, sample):
     (straggler,) = opened.all(".finding")
     assert straggler.get_attribute("data-rank") == "5" and "aten::slow" in straggler.text
     assert "clocks apart, known within" in opened.one(".numbers").text
-    assert len(opened.all("canvas")) == 1
+    assert len(opened.all("canvas")) == 2  # the map and its colours
 
 
 def test_the_map_tells_the_time_of_each_step_of_each_rank(page, sample):

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <sys/mount.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 
@@ -11,6 +12,7 @@
 #include "mindtorch/base/file.h"
 #include "mindtorch/base/text.h"
 #include "mindtorch/ingest/recording_file.h"
+#include "mindtorch/trace/file.h"
 #include "tests/support/sample_recordings.h"
 #include "tests/support/temporary_folder.h"
 
@@ -56,10 +58,35 @@ TEST(ExportTrace, AnUnknownSuffixIsRefusedWithTheListOfKnownOnes) {
   }
 }
 
+TEST(ExportTrace, AFormatOfAnotherWriterIsListedAndChosenLikeOurs) {
+  const trace::Recording recording = tests::cpu_recording();
+  std::string written;
+  add_format({".counted.test", "how many events"}, [](const analyze::Analysis&, const std::string&) { FAIL() << "was replaced"; });
+  add_format({".counted.test", "how many events there are"}, [&](const analyze::Analysis& analysis, const std::string& path) {
+    written = fmt::format("{} {}", path, analysis.recording().events.size());
+  });
+  export_trace(recording, "a.counted.test");
+  EXPECT_EQ(written, fmt::format("a.counted.test {}", recording.events.size()));
+  EXPECT_EQ(formats().back().what, "how many events there are");
+  EXPECT_EQ(std::ranges::count(formats(), ".counted.test", &TraceFormat::suffix), 1);
+  add_format({".counted.test", ""},
+             [](const analyze::Analysis& analysis, const std::string& path) { trace::save(analysis.recording(), path); });
+}
+
+TEST(ExportTrace, AChromeTraceHasChromesFormatWhateverItsName) {
+  const TemporaryFolder folder;
+  const trace::Recording recording = tests::full_recording();
+  export_chrome_trace(recording, folder / "trace");
+  EXPECT_TRUE(is_json(read_file(folder / "trace")));
+  export_chrome_trace(recording, folder / "t.pftrace");
+  EXPECT_THAT(read_file(folder / "t.pftrace"), testing::StartsWith("\x0A"));
+}
+
 TEST(ExportTrace, EveryFormatReportsAFullDiskAndCanBeRepeated) {
   const TemporaryFolder folder;
   if (::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=256k") != 0) GTEST_SKIP() << "needs the right to mount";
-  const trace::Recording recording = tests::full_recording();
+  trace::Recording recording = tests::full_recording();
+  recording.samples.push_back({.time_ns = 1, .duration_ns = 1, .track = 0, .stack = 0, .state = trace::ThreadState::kRunning});
   const trace::Recording before = recording;
   for (const TraceFormat& format : formats()) {
     SCOPED_TRACE(format.suffix);

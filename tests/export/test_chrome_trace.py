@@ -1,4 +1,7 @@
-"""Chrome traces as Python's json and gzip read them: torch's schema, rows that nest, arrows that are paired, whatever the names."""
+"""Chrome traces as Python's json and gzip read them: torch's schema, rows that nest, arrows that are paired, whatever the names.
+
+Tests mindtorch/export/input_text.
+"""
 
 import gzip
 import json

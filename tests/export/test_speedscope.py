@@ -1,4 +1,7 @@
-"""speedscope profiles against the rules of speedscope's file format."""
+"""speedscope profiles against the rules of speedscope's file format.
+
+Tests mindtorch/export/speedscope/speedscope_writer.
+"""
 
 import gzip
 import json

@@ -1,4 +1,7 @@
-"""Collapsed stacks and flame graphs as their readers see them."""
+"""Collapsed stacks and flame graphs as their readers see them.
+
+Tests mindtorch/export/stacks/stacks_writer.
+"""
 
 import json
 import re

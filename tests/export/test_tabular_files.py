@@ -1,4 +1,7 @@
-"""Averages and events as files, read by Python's own readers: the events of the Chrome trace, whatever their names."""
+"""Averages and events as files, read by Python's own readers: the events of the Chrome trace, whatever their names.
+
+Tests mindtorch/export/tabular/tabular_writer.
+"""
 
 import csv
 import json

@@ -1,4 +1,7 @@
-"""mtprof ranks on jobs whose slow rank, clocks and faults are known."""
+"""mtprof ranks on jobs whose slow rank, clocks and faults are known.
+
+Tests mindtorch/export/report/job_writer.
+"""
 
 import json
 import subprocess
@@ -180,7 +183,11 @@ def test_wrong_steps_to_merge_are_explained(program, tmp_path):
     Job(ranks=2, steps=3).write(tmp_path)
     command = [program("mtprof"), "ranks", tmp_path, "--merge", tmp_path / "merged.pftrace", "--merge-steps", "5:2"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 1 and "3:5" in done.stderr and not (tmp_path / "merged.pftrace").exists()
+    assert (
+        done.returncode == 2
+        and "--merge-steps 5:2: the second number must be larger" in done.stderr
+        and not (tmp_path / "merged.pftrace").exists()
+    )
 
 
 @pytest.mark.parametrize(
@@ -272,14 +279,18 @@ def gloo_job(tmp_path, bridged_torch):
 
 
 def assert_found(job, rank, seconds, work):
-    """On a busy machine, ranks are also late by milliseconds in turn, in pieces of the path without the slow work. That is lost too."""
+    """On a busy machine, ranks are also late by milliseconds in turn, in pieces of the path without the slow work. That is lost too.
+
+    Where the machine stops another rank while the slow work runs, the job does not lose that time to the slow rank. So there may be one
+    step in which the slow rank is hardly late. The tests of made-up jobs are exact.
+    """
     worst = job["stragglers"][0]
     assert worst["rank"] == rank
     late = [piece["late_seconds"] for piece in job["critical_path"] if piece["rank"] == rank]
     assert worst["seconds_lost"] == pytest.approx(sum(late), rel=1e-6)
-    assert sum(one for one in late if one >= SLOW / 4) == pytest.approx(seconds, rel=0.1)
     assert worst["ops"][0]["name"] == work
-    assert worst["ops"][0]["seconds_lost"] == pytest.approx(seconds, rel=0.1)
+    for found in (sum(one for one in late if one >= SLOW / 4), worst["ops"][0]["seconds_lost"]):
+        assert 0.9 * (seconds - SLOW) <= found <= 1.1 * seconds
 
 
 @pytest.mark.torch

@@ -112,6 +112,22 @@ TEST_F(ExecutionTraceTest, ASecondOneInTheProcessIsRefused) {
   second.register_output(folder / "other.json");
 }
 
+TEST_F(ExecutionTraceTest, AProfileMayStartAndStopWhileItRuns) {
+  ExecutionTrace trace;
+  trace.register_output(path);
+  trace.start();
+  { record::NamedScope scope("before"); }
+  Profile profile({.activities = {Activity::kCpu}});
+  profile.start();
+  { record::NamedScope scope("inside"); }
+  profile.stop();
+  { record::NamedScope scope("after"); }
+  trace.stop();
+  trace.unregister();
+  EXPECT_EQ(profile.recording()->events.size(), 1U);
+  for (const char* name : {"before", "inside", "after"}) EXPECT_THAT(text(), HasSubstr(fmt::format("\"name\": \"{}\"", name)));
+}
+
 TEST_F(ExecutionTraceTest, APathThatCannotBeWrittenIsAnErrorAndFreesTheProcess) {
   ExecutionTrace trace;
   trace.register_output("/nowhere/et.json");

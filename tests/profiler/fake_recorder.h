@@ -38,7 +38,7 @@ class FakeRecorder : public Recorder {
  public:
   explicit FakeRecorder(Script& script) : script_(script) {}
 
-  void prepare() override { script_.say("prepare"); }
+  void prepare(const ProfileOptions&, const std::vector<Activity>&) override { script_.say("prepare"); }
   void start() override {
     script_.say("start");
     script_.running = true;

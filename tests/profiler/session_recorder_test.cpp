@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "mindtorch/base/error.h"
 #include "mindtorch/record/names.h"
 #include "tests/profiler/fake_source.h"
 #include "tests/profiler/names_of.h"
@@ -12,13 +13,14 @@ namespace mindtorch::profiler {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using trace::DeviceType;
 using trace::EventKind;
 
 TEST(SessionRecorder, RecordsScopesBetweenStartAndStop) {
-  SessionRecorder recorder({}, {Activity::kCpu}, {});
-  recorder.prepare();
+  SessionRecorder recorder({});
+  recorder.prepare({}, {Activity::kCpu});
   { record::NamedScope early("early"); }
   recorder.start();
   { record::NamedScope scope("inside"); }
@@ -28,8 +30,8 @@ TEST(SessionRecorder, RecordsScopesBetweenStartAndStop) {
 }
 
 TEST(SessionRecorder, ASnapshotHoldsWhatWasRecordedSoFar) {
-  SessionRecorder recorder({}, {Activity::kCpu}, {});
-  recorder.prepare();
+  SessionRecorder recorder({});
+  recorder.prepare({}, {Activity::kCpu});
   recorder.start();
   { record::NamedScope scope("first"); }
   EXPECT_THAT(names_of(recorder.snapshot()), ElementsAre("first"));
@@ -39,8 +41,8 @@ TEST(SessionRecorder, ASnapshotHoldsWhatWasRecordedSoFar) {
 }
 
 TEST(SessionRecorder, StepScopesAreNamedAsInTorchAndAreOfTheirOwnKind) {
-  SessionRecorder recorder({}, {Activity::kCpu}, {});
-  recorder.prepare();
+  SessionRecorder recorder({});
+  recorder.prepare({}, {Activity::kCpu});
   recorder.start();
   recorder.open_step_scope(7);
   recorder.close_step_scope();
@@ -53,8 +55,8 @@ TEST(SessionRecorder, StepScopesAreNamedAsInTorchAndAreOfTheirOwnKind) {
 
 TEST(SessionRecorder, TheStepsOfALongRunLeaveNoNamesBehind) {
   if (tests::is_emulated()) GTEST_SKIP() << "the counter of qemu advances once in a microsecond, so that several steps begin at one time";
-  SessionRecorder recorder({}, {Activity::kCpu}, {});
-  recorder.prepare();
+  SessionRecorder recorder({});
+  recorder.prepare({}, {Activity::kCpu});
   recorder.start();
   recorder.open_step_scope(1);
   const std::size_t names = record::name_count();
@@ -67,8 +69,8 @@ TEST(SessionRecorder, TheStepsOfALongRunLeaveNoNamesBehind) {
 
 TEST(SessionRecorder, FlagsReachTheSessionAndFlopsNeedShapes) {
   const auto options_of = [](const ProfileOptions& options) {
-    SessionRecorder recorder(options, {Activity::kCpu}, {});
-    recorder.prepare();
+    SessionRecorder recorder({});
+    recorder.prepare(options, {Activity::kCpu});
     recorder.start();
     return recorder.stop().options;
   };
@@ -80,23 +82,49 @@ TEST(SessionRecorder, FlagsReachTheSessionAndFlopsNeedShapes) {
   EXPECT_TRUE(options_of({.with_modules = true}).modules);
 }
 
-TEST(SessionRecorder, AnotherRecorderIsRefusedAndTheFirstIsUnharmed) {
-  SessionRecorder first({}, {Activity::kCpu}, {}), second({}, {Activity::kCpu}, {});
-  first.prepare();
-  EXPECT_THROW(second.prepare(), Error);
+TEST(SessionRecorder, AnotherRecorderIsEmptyAndTheFirstIsUnharmed) {
+  SessionRecorder first({}), second({});
+  first.prepare({}, {Activity::kCpu});
+  second.prepare({}, {Activity::kCpu});
   first.start();
+  second.start();
+  EXPECT_THAT(second.problems(), ElementsAre(HasSubstr("Another profiling session is active")));
+  second.mark_step(1);
+  second.open_step_scope(1);
   { record::NamedScope scope("kept"); }
-  EXPECT_THROW(second.prepare(), Error);
+  EXPECT_THAT(names_of(second.stop()), IsEmpty());
   EXPECT_THAT(names_of(first.stop()), ElementsAre("kept"));
-  second.prepare();
+  second.prepare({}, {Activity::kCpu});
   second.discard();
-  first.prepare();
+  first.prepare({}, {Activity::kCpu});
+}
+
+TEST(SessionRecorder, ASessionThatHasEndedByTheStartIsNoObstacle) {
+  SessionRecorder first({}), second({});
+  first.prepare({}, {Activity::kCpu});
+  second.prepare({}, {Activity::kCpu});
+  first.discard();
+  second.start();
+  { record::NamedScope scope("kept"); }
+  EXPECT_THAT(second.problems(), IsEmpty());
+  EXPECT_THAT(names_of(second.stop()), ElementsAre("kept"));
+}
+
+TEST(SessionRecorder, WithoutAnActivityThatCanBeRecordedThereIsNothingToDo) {
+  SessionRecorder recorder({});
+  EXPECT_THROW(recorder.prepare({}, {Activity::kXpu, Activity::kHpu}), ArgumentAssertion);
+  recorder.prepare({}, {Activity::kCpu, Activity::kXpu});
+  EXPECT_THAT(recorder.problems(), ElementsAre("XPU is not available, disabling XPU profiling (no source watches it)"));
+  recorder.start();
+  recorder.toggle(Activity::kXpu, false);
+  { record::NamedScope scope("host"); }
+  EXPECT_THAT(names_of(recorder.stop()), ElementsAre("host"));
 }
 
 TEST(SessionRecorder, TheFirstSourceThatCanWatchADeviceDoes) {
   FakeSource broken("broken", DeviceType::kNpu, "no driver"), good("good", DeviceType::kNpu), spare("spare", DeviceType::kNpu);
-  SessionRecorder recorder({}, {Activity::kCpu, Activity::kNpu}, {&broken, &good, &spare});
-  recorder.prepare();
+  SessionRecorder recorder({&broken, &good, &spare});
+  recorder.prepare({}, {Activity::kCpu, Activity::kNpu});
   EXPECT_THAT(recorder.problems(), IsEmpty());
   recorder.start();
   recorder.toggle(Activity::kNpu, false);
@@ -108,8 +136,8 @@ TEST(SessionRecorder, TheFirstSourceThatCanWatchADeviceDoes) {
 
 TEST(SessionRecorder, ADeviceNobodyCanWatchIsAProblemWithItsReasonsAndRecordingGoesOn) {
   FakeSource broken("cupti", DeviceType::kCuda, "libcupti.so was not found");
-  SessionRecorder recorder({}, {Activity::kCpu, Activity::kCuda, Activity::kNpu}, {&broken});
-  recorder.prepare();
+  SessionRecorder recorder({&broken});
+  recorder.prepare({}, {Activity::kCpu, Activity::kCuda, Activity::kNpu});
   EXPECT_THAT(recorder.problems(), ElementsAre("CUDA is not available, disabling CUDA profiling (cupti: libcupti.so was not found)",
                                                "NPU is not available, disabling NPU profiling (no source watches it)"));
   recorder.start();
@@ -119,8 +147,8 @@ TEST(SessionRecorder, ADeviceNobodyCanWatchIsAProblemWithItsReasonsAndRecordingG
 
 TEST(SessionRecorder, SourcesOfDevicesThatWereNotAskedForAreLeftAlone) {
   FakeSource npu("npu", DeviceType::kNpu);
-  SessionRecorder recorder({}, {Activity::kCpu}, {&npu});
-  recorder.prepare();
+  SessionRecorder recorder({&npu});
+  recorder.prepare({}, {Activity::kCpu});
   recorder.start();
   recorder.stop();
   EXPECT_EQ(npu.starts, 0);
@@ -128,16 +156,16 @@ TEST(SessionRecorder, SourcesOfDevicesThatWereNotAskedForAreLeftAlone) {
 
 TEST(SessionRecorder, WithoutTheCpuOnlyTheDeviceIsRecorded) {
   FakeSource npu("npu", DeviceType::kNpu);
-  SessionRecorder recorder({}, {Activity::kNpu}, {&npu});
-  recorder.prepare();
+  SessionRecorder recorder({&npu});
+  recorder.prepare({}, {Activity::kNpu});
   recorder.start();
   { record::NamedScope scope("host"); }
   EXPECT_THAT(names_of(recorder.stop()), ElementsAre("npu_kernel"));
 }
 
 TEST(SessionRecorder, HostEventsCanBeSwitchedOffAndOn) {
-  SessionRecorder recorder({}, {Activity::kCpu}, {});
-  recorder.prepare();
+  SessionRecorder recorder({});
+  recorder.prepare({}, {Activity::kCpu});
   recorder.start();
   { record::NamedScope scope("a"); }
   recorder.toggle(Activity::kCpu, false);

@@ -83,7 +83,7 @@ SCRIPTS = {"transformers": TRANSFORMERS, "lightning": LIGHTNING, "accelerate": A
 def test_the_steps_of_an_unchanged_script_are_found(library, tmp_path, program, skip_without, bridged_torch):
     skip_without(library)
     (tmp_path / "train.py").write_text(SCRIPTS[library])
-    environment = {**os.environ, "MINDTORCH_MTPROF": str(program("mtprof")), "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
     command = [sys.executable, "-m", "mindtorch_v2.profiler", "run", "--modules", "-o", "train.mtrec", "train.py"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=500)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""What the documentation refers to exists: pages, files, layers, design pages, and the ids of requirements."""
+"""What the documentation refers to exists: pages, files, layers, design pages, and the rules."""
 
 import importlib.util
 import re
@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "runtime").rglob("*.md"))]
 BEHAVIOUR = ROOT / "docs" / "behaviour.md"
 
 BLOCK = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`([^`\n]*)`")
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)")
 FILE = re.compile(r"[\w.{},/-]+\.(?:h|cpp|py|pyi|md|txt|sh|cmake)")
-TOPS = {"benchmarks", "cmake", "docs", "examples", "mindtorch", "mtprof", "python", "tests", "tools"}
+TOPS = {"benchmarks", "cmake", "docs", "examples", "mindtorch", "mtprof", "python", "runtime", "tests", "tools"}
 # Names that pages speak of without meaning a file of this project.
 NOT_OURS = {"stacks.txt"}
 
@@ -111,27 +111,27 @@ def test_the_readme_leads_to_where_a_new_feature_goes():
     assert {"exporter", "device or source", "column", "analysis", "command of `mtprof`"} <= set(headings)
 
 
-REQUIREMENT = re.compile(r"[FXDT]\d+")
+RULE = re.compile(r"[a-z_]+\.[a-z_]+")
 
 
-def requirements_in_tests():
-    """{id: the files that name it}."""
+def rules_in_tests():
+    """{rule: the files that name it}."""
     used = {}
     for path in sorted((ROOT / "tests").rglob("*")):
         if path.suffix in (".py", ".cpp", ".h"):
-            for line in re.findall(r"^\s*(?:#|//) Requirements? (.*)$", path.read_text(), re.MULTILINE):
-                for requirement in REQUIREMENT.findall(line):
-                    used.setdefault(requirement, set()).add(path.name)
+            for line in re.findall(r"^\s*(?:#|//) Rules?: (.*)$", path.read_text(), re.MULTILINE):
+                for rule in RULE.findall(line):
+                    used.setdefault(rule, set()).add(path.name)
     return used
 
 
-def test_requirements_that_tests_name_are_listed_and_those_listed_have_tests():
-    listed = re.findall(r"^- \*\*([FXDT]\d+)\*\* ", BEHAVIOUR.read_text(), re.MULTILINE)
-    assert len(listed) == len(set(listed)) and set(requirements_in_tests()) == set(listed)
+def test_rules_that_tests_name_are_listed_and_those_listed_have_tests():
+    listed = re.findall(r"^- \*\*([a-z_.]+)\*\* ", BEHAVIOUR.read_text(), re.MULTILINE)
+    assert len(listed) == len(set(listed)) and set(rules_in_tests()) == set(listed)
 
 
-def test_the_calls_refer_to_requirements_that_are_listed():
+def test_the_calls_refer_to_rules_that_are_listed():
     page = BEHAVIOUR.read_text()
-    listed = set(re.findall(r"^- \*\*([FXDT]\d+)\*\* ", page, re.MULTILINE))
+    listed = set(re.findall(r"^- \*\*([a-z_.]+)\*\* ", page, re.MULTILINE))
     rows = re.findall(r"^\| `.*\|$", page, re.MULTILINE)
-    assert rows and {name for row in rows for name in REQUIREMENT.findall(row.rsplit("|", 2)[1])} <= listed
+    assert rows and {name for row in rows for name in RULE.findall(row.rsplit("|", 2)[1])} <= listed

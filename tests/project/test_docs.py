@@ -10,9 +10,10 @@ from pathlib import Path
 
 import mindtorch_v2
 import pytest
+from mindtorch_v2.compat import take_over
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "runtime").rglob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 USES_NPU = 'device="npu"'
 IMPORTS_TORCH = re.compile(r"^import torch$", re.MULTILINE)
@@ -20,6 +21,14 @@ IMPORTS_TORCH = re.compile(r"^import torch$", re.MULTILINE)
 
 def name_of(page):
     return page.relative_to(ROOT).as_posix()
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_taken_over_by_an_example():
+    """An example may take over torch.profiler for the rest of its program; here, other tests follow it."""
+    yield
+    while take_over._handles:
+        take_over._handles[-1].undo()
 
 
 def examples():

@@ -1,6 +1,7 @@
 // The byte budget: growing up to a cap, keeping the last steps or bytes. Whatever is not kept is counted.
 #include <gmock/gmock.h>
 
+#include <optional>
 #include <thread>
 
 #include "mindtorch/record/input_writer.h"
@@ -222,6 +223,73 @@ TEST_F(BudgetTest, KeepLastWithoutStepsKeepsTheLastBytes) {
   EXPECT_EQ(recording.events.size() + lost(recording, LossReason::kOverwritten), kEvents);
   EXPECT_EQ(recording.events.end_ns(static_cast<trace::EventIndex>(recording.events.size() - 1)), recording.clock.end_ns)
       << "the newest are kept";
+}
+
+TEST_F(BudgetTest, UnderGrowThreadsThatHaveEndedTakeWhatTheyRecordedAndNoMore) {
+  constexpr int kThreads = 2000;
+  SessionOptions options;
+  options.shapes = true;
+  options.budget.bytes = 2 << 20;
+  auto session = started(options);
+  for (int i = 0; i < kThreads; ++i) {
+    std::thread([&] {
+      OpScope op(intern("request"));
+      add_attribute(op.slot(), intern("i"), std::int64_t{i});
+    }).join();
+  }
+  EXPECT_LE(session->bytes_in_use(), 400 * kThreads);
+  const trace::Recording recording = stopped(*session);
+  EXPECT_TRUE(recording.losses.empty());
+  ASSERT_EQ(recording.events.size(), static_cast<std::size_t>(kThreads));
+  for (trace::EventIndex i = 0; i < kThreads; ++i) ASSERT_EQ(recording.attributes.find(i)[0].bits, i);
+}
+
+TEST_F(BudgetTest, ARingDropsTheOldestOfTheThreadsThatHaveEnded) {
+  constexpr int kThreads = 200, kEvents = 1500;
+  SessionOptions options;
+  options.budget = {.policy = Budget::Policy::kKeepLast, .bytes = 2 << 20};
+  auto session = started(options);
+  std::int64_t most = 0;
+  for (int i = 0; i < kThreads; ++i) {
+    std::thread([&] {
+      for (int k = 0; k < kEvents; ++k) scope(i < kThreads / 2 ? "old" : "new", 1);
+    }).join();
+    most = std::max(most, session->bytes_in_use());
+  }
+  EXPECT_LE(most, (2 << 20) + static_cast<std::int64_t>(kBlockBytes));
+  const trace::Recording recording = stopped(*session);
+  auto counts = name_counts(recording);
+  EXPECT_EQ(counts["old"], 0);
+  EXPECT_GT(counts["new"], 10 * kEvents);
+  EXPECT_EQ(recording.events.size() + lost(recording, trace::LossReason::kOverwritten), static_cast<std::size_t>(kThreads) * kEvents);
+  EXPECT_LE(recording.losses.size(), 2u);
+}
+
+TEST_F(BudgetTest, ASnapshotOfARingHoldsThreadsThatHaveEnded) {
+  SessionOptions options;
+  options.budget = {.policy = Budget::Policy::kKeepLast, .bytes = 2 << 20};
+  auto session = started(options);
+  std::thread([&] { scope("ended"); }).join();
+  EXPECT_EQ(name_counts(snapshot_of(*session))["ended"], 1);
+  EXPECT_EQ(name_counts(snapshot_of(*session))["ended"], 1);
+  EXPECT_EQ(name_counts(stopped(*session))["ended"], 1);
+}
+
+TEST_F(BudgetTest, AScopeOfAThreadThatHasEndedIsClosedByAnother) {
+  for (const auto policy : {Budget::Policy::kGrow, Budget::Policy::kKeepLast}) {
+    SessionOptions options;
+    options.budget = {.policy = policy, .bytes = 2 << 20};
+    auto session = started(options);
+    std::optional<NamedScope> open;
+    std::thread([&] { open.emplace("handed over"); }).join();
+    for (int i = 0; i < 100; ++i) std::thread([&] { scope("other"); }).join();
+    clock_.advance(5);
+    open->close();
+    const trace::Recording recording = stopped(*session);
+    EXPECT_TRUE(recording.losses.empty());
+    EXPECT_EQ(recording.name(0), "handed over");
+    EXPECT_EQ(recording.events.duration_ns[0], 1005);
+  }
 }
 
 TEST_F(BudgetTest, AScopeThatOutlivesItsPlaceInTheRingClosesWithoutHarm) {

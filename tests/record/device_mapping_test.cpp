@@ -1,4 +1,5 @@
 // Device records on the host's timeline: clocks, tracks, links and losses, through a source made by hand.
+// Tests mindtorch/record/device_batch too.
 #include "mindtorch/record/device_mapping.h"
 
 #include <gmock/gmock.h>

@@ -1,12 +1,18 @@
 // Hosts, stack providers and the version of the hooks.
+// Tests mindtorch/record/state too.
 #include "mindtorch/record/hooks.h"
 
 #include <gmock/gmock.h>
 
+#include <functional>
+#include <thread>
+
+#include "mindtorch/ingest/recording_file.h"
 #include "mindtorch/record/host.h"
 #include "mindtorch/record/log_storage.h"
 #include "mindtorch/record/stack_provider.h"
 #include "tests/record/recorded.h"
+#include "tests/support/temporary_folder.h"
 
 namespace mindtorch::record {
 namespace {
@@ -218,6 +224,93 @@ TEST_F(HooksTest, HostsAreToldWhatIsWantedAndAskedForTheirTotals) {
   EXPECT_EQ(host.stops_, 1);
   ASSERT_EQ(recording.memory_baselines.size(), 1u);
   EXPECT_EQ(recording.memory_baselines[0].reserved, 2000);
+}
+
+TEST_F(HooksTest, MomentsOfAnAllocatorIncreaseAlsoWhereTheClockStandsStill) {
+  MemoryOrder order;
+  EXPECT_EQ(order.next().state, 0u) << "nothing records";
+  auto session = started({.memory = true});
+  clock_.advance(100);
+  const MemoryMoment first = order.next(), second = order.next();
+  EXPECT_EQ(first.ticks, clock_.now());
+  EXPECT_EQ(second.ticks, first.ticks + 1);
+  clock_.advance(100);
+  EXPECT_EQ(order.next().ticks, clock_.now());
+  stopped(*session);
+}
+
+TEST_F(HooksTest, TheMomentsOfASessionDoNotDependOnThoseOfAnEarlierOne) {
+  MemoryOrder order;
+  clock_.advance(1'000'000);
+  auto session = started({.memory = true});
+  order.next();
+  stopped(*session);
+  session.reset();
+  FakeClock earlier;
+  session = Session::prepare({.memory = true, .clock = &earlier});
+  session->start();
+  EXPECT_EQ(order.next().ticks, earlier.now());
+  stopped(*session);
+}
+
+TEST_F(HooksTest, AReportWhoseSessionIsOverIsNotInTheNextOne) {
+  MemoryOrder order;
+  auto session = started({.memory = true});
+  const MemoryMoment late = order.next();
+  stopped(*session);
+  session.reset();
+  session = started({.memory = true});
+  scope("of the next session");
+  record_memory(late, {}, this, 64, 64, 64);
+  EXPECT_EQ(stopped(*session).memory.size(), 0u);
+}
+
+// A clock that counts four times in a nanosecond.
+class FineClock : public FakeClock {
+ public:
+  double ns_per_tick() override { return 0.25; }
+  ClockSample sample() override {
+    ClockSample sample = FakeClock::sample();
+    sample.monotonic_ns /= 4;
+    return sample;
+  }
+};
+
+// A thread that has let go of the lock of its allocator is slow to report, and another thread overtakes it with the same address.
+class OvertakenReportTest : public RecordedTest {
+ protected:
+  // The bytes of the reports, in the order of the recording.
+  trace::Column<std::int64_t> overtake(SessionOptions options, const std::function<trace::Recording(Session&)>& read) {
+    options.memory = true;
+    options.clock = &fine_clock_;
+    auto session = Session::prepare(std::move(options));
+    session->start();
+    MemoryOrder order;
+    record_memory(order.next(), {}, this, 64, 64, 64);
+    const MemoryMoment freed = order.next(), given_out_again = order.next();
+    // The thread that reports first has the first log.
+    record_memory(given_out_again, {}, this, 32, 32, 32);
+    std::thread([&] { record_memory(freed, {}, this, -64, 0, 0); }).join();
+    const trace::Recording recording = read(*session);
+    EXPECT_EQ(recording.memory.time_ns.front(), recording.memory.time_ns.back()) << "all of them are within a nanosecond";
+    return recording.memory.bytes;
+  }
+
+  FineClock fine_clock_;
+};
+
+TEST_F(OvertakenReportTest, ReportsAreInTheOrderOfTheAllocatorsLock) {
+  EXPECT_THAT(overtake({}, [](Session& session) { return checked(session.stop()); }), ElementsAre(64, -64, 32));
+}
+
+TEST_F(OvertakenReportTest, ReportsOfASpillFileAreInTheOrderOfTheAllocatorsLock) {
+  const tests::TemporaryFolder folder;
+  const std::string path = folder / "spill.mtrec";
+  const auto read = [&](Session& session) {
+    session.stop();
+    return checked(ingest::load_recording(path).recording);
+  };
+  EXPECT_THAT(overtake({.budget = {.policy = Budget::Policy::kSpill, .spill_path = path}}, read), ElementsAre(64, -64, 32));
 }
 
 TEST_F(HooksTest, AHostThatCannotRecordIsReportedAndRecordingGoesOn) {

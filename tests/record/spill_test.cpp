@@ -1,6 +1,7 @@
 // The spill: everything recorded is in the file, in bounded memory, up to the moment the process is killed.
 #include "mindtorch/record/spill.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -8,6 +9,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <thread>
 
@@ -208,6 +210,133 @@ TEST_F(SpillTest, WhenTheDiskIsFullTheEventsAreCountedAndTheFileStaysReadable) {
       << "no more than a wait for the disk in each segment";
 }
 
+TEST_F(SpillTest, WhatIsBeingRecordedIsInTheFileAfterAFlush) {
+  SessionOptions options = spilling();
+  options.shapes = options.memory = true;
+  auto session = started(options);
+  session->mark_step(3);
+  std::optional<OpScope> outer(std::in_place, intern("outer"), known({DeviceType::kNpu, 0}));
+  scope("first", 5);
+  record_memory({}, this, 64, 64, 64);
+  ASSERT_TRUE(flush_recording(std::chrono::minutes(1)));
+  {
+    const trace::LoadResult killed = ingest::load_recording(path());  // as if the process had been killed now
+    EXPECT_THAT(event_names(killed.recording), testing::ElementsAre("outer", "first"));
+    EXPECT_EQ(killed.recording.events.flags[0] & trace::kUnfinished, trace::kUnfinished);
+    EXPECT_EQ(killed.recording.events.duration_ns[1], 5);
+    EXPECT_EQ(killed.recording.memory.size(), 1u);
+    ASSERT_EQ(killed.recording.steps.size(), 1u);
+    EXPECT_EQ(killed.recording.steps[0].step, 3);
+    EXPECT_TRUE(killed.recording.options.shapes);
+  }
+  // Everything that may happen to a scope that the file already has.
+  add_attribute(outer->slot(), intern("late"), std::int64_t{7});
+  outer->set_link(99);
+  scope("second", 5);
+  ASSERT_TRUE(flush_recording(std::chrono::minutes(1)));
+  add_attribute(outer->slot(), intern("later"), std::int64_t{8});
+  outer.reset();
+  scope("third", 5);
+  session->mark_step(4);
+  EXPECT_TRUE(stopped(*session).losses.empty());
+  const trace::Recording recording = loaded();
+  EXPECT_THAT(event_names(recording), testing::ElementsAre("outer", "first", "second", "third"));
+  EXPECT_EQ(recording.events.duration_ns[0], 10);
+  EXPECT_EQ(recording.events.link[0], 99u);
+  EXPECT_EQ(recording.events.flags[0] & trace::kUnfinished, 0);
+  ASSERT_EQ(recording.attributes.find(0).size(), 2u);
+  EXPECT_EQ(recording.attributes.find(0)[0].bits, 7);
+  EXPECT_EQ(recording.attributes.find(0)[1].bits, 8);
+  EXPECT_EQ(recording.memory.size(), 1u);
+  EXPECT_EQ(recording.steps.size(), 2u);
+}
+
+// Flushes come at any moment, from another thread: the file is the same as without them.
+TEST_F(SpillTest, FlushesAtAnyMomentChangeNothing) {
+  for (int round = 0; round < tests::rounds(20); ++round) {
+    SessionOptions options = spilling();
+    options.shapes = true;
+    auto session = started(options);
+    std::atomic<bool> done{false};
+    std::thread flusher([&] {
+      while (!done.load()) EXPECT_TRUE(flush_recording(std::chrono::minutes(1)));
+    });
+    constexpr int kOuter = 30, kInner = 50;  // in one segment
+    const std::int64_t sizes[] = {3, 5};
+    for (int i = 0; i < kOuter; ++i) {
+      OpScope outer(intern("outer"), {}, trace::make_sequence_link(i));
+      for (int k = 0; k < kInner; ++k) {
+        OpScope inner(intern("inner"));
+        {
+          InputWriter inputs(inner);
+          inputs.tensor(trace::ScalarType::kFloat, sizes, sizes, 2, true);
+        }
+        clock_.advance(1);
+      }
+      add_attribute(outer.slot(), intern("i"), std::int64_t{i});
+      outer.set_link(trace::make_sequence_link(1000 + i));
+      clock_.advance(1);
+    }
+    done.store(true);
+    flusher.join();
+    EXPECT_TRUE(stopped(*session).losses.empty());
+    const trace::Recording recording = loaded();
+    auto counts = name_counts(recording);
+    EXPECT_EQ(counts["outer"], kOuter);
+    EXPECT_EQ(counts["inner"], kOuter * kInner);
+    int outer = 0;
+    for (trace::EventIndex i = 0; i < recording.events.size(); ++i) {
+      if (recording.name(i) == "inner") {
+        ASSERT_FALSE(recording.inputs.find(i).empty());
+        ASSERT_EQ(recording.events.duration_ns[i], 1);
+        continue;
+      }
+      ASSERT_EQ(recording.events.duration_ns[i], kInner + 1);
+      ASSERT_EQ(recording.attributes.find(i).size(), 1u);
+      ASSERT_EQ(recording.attributes.find(i)[0].bits, outer);
+      ASSERT_EQ(trace::sequence_of(recording.events.link[i]), 1000 + outer);
+      ++outer;
+    }
+  }
+}
+
+TEST_F(SpillTest, ThreadsThatHaveEndedGiveTheirMemoryBack) {
+  constexpr int kThreads = 2000;
+  auto session = started(spilling(kMegabyte));
+  std::int64_t most = 0;
+  for (int i = 0; i < kThreads; ++i) {
+    std::thread([] { NamedScope it("request"); }).join();
+    most = std::max(most, session->bytes_in_use());
+  }
+  EXPECT_LE(most, kMegabyte + static_cast<std::int64_t>(kBlockBytes));
+  EXPECT_TRUE(stopped(*session).losses.empty());
+  const trace::Recording recording = loaded();
+  EXPECT_EQ(name_counts(recording)["request"], kThreads);  // beside waits for the file
+  EXPECT_EQ(recording.tracks.size(), static_cast<std::size_t>(kThreads));
+}
+
+TEST_F(SpillTest, AProgramThatClosesAllDescriptorsKeepsItsFilesAndTheRecordingIsWhole) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto session = Session::prepare(spilling());
+    session->start();
+    for (int fd = 3; fd < 100; ++fd) ::close(fd);
+    std::ofstream(path("mine")) << "0123456789";
+    int mine[60];
+    for (int& fd : mine) fd = ::open(path("mine").c_str(), O_RDWR);
+    for (int i = 0; i < 100'000; ++i) NamedScope it("work");
+    const bool ok = session->stop().losses.empty();
+    for (const int fd : mine)
+      if (::fcntl(fd, F_GETFD) != 0) ::_exit(2);
+    ::_exit(ok ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(std::filesystem::file_size(path("mine")), 10u);
+  EXPECT_EQ(name_counts(loaded())["work"], 100'000);
+}
+
 class KilledProcessTest : public SpillTest {
  protected:
   [[noreturn]] void record_for_ever() {
@@ -248,6 +377,29 @@ TEST_F(KilledProcessTest, TheFileOpensAndHoldsEverySealedChunk) {
     for (trace::EventIndex i = 0; i < result.recording.events.size(); ++i) ASSERT_FALSE(result.recording.name(i).empty());
   }
   EXPECT_GT(events, 1000u);
+}
+
+TEST_F(KilledProcessTest, WhatAProgramOfFewEventsRecordedBeforeTheLastMomentIsInTheFile) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto session = Session::prepare(spilling());
+    session->start();
+    { NamedScope it("few events"); }
+    static_cast<void>(::write(ends[1], "x", 1));
+    for (;;) ::pause();
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ends[0], &byte, 1), 1);
+  // The file gets the event without another call of the program.
+  const auto names = [&] { return event_names(ingest::load_recording(path()).recording); };
+  while (names().empty()) std::this_thread::yield();
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_THAT(names(), testing::ElementsAre("few events"));
+  ::close(ends[0]);
+  ::close(ends[1]);
 }
 
 }  // namespace

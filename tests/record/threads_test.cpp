@@ -1,4 +1,5 @@
 // Threads that start and die while sessions start, toggle and stop; forks; many sessions. Run under TSan and ASan too.
+// Tests mindtorch/record/thread_log too.
 #include <gmock/gmock.h>
 #include <pthread.h>
 #include <sys/wait.h>

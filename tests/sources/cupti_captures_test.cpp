@@ -64,7 +64,8 @@ Activities torch_activities(const std::string& workload) {
 
 class CuptiCapturesTest : public CuptiTest, public testing::WithParamInterface<std::tuple<std::string, CuptiRecords>> {
  protected:
-  CuptiCapturesTest() : CuptiTest(std::get<CuptiRecords>(GetParam())) {}
+  // The files hold records of calls, and no callbacks.
+  CuptiCapturesTest() : CuptiTest(std::get<CuptiRecords>(GetParam())) { ::setenv("MINDTORCH_CUPTI_RECORDS", "calls", 1); }
   static const std::string& workload() { return std::get<std::string>(GetParam()); }
 
   static constexpr std::int64_t kLongerThanAnyCapture = 1'000'000'000;

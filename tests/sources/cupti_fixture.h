@@ -30,7 +30,7 @@ inline void PrintTo(const CuptiRecords& records, std::ostream* out) { *out << re
 class CuptiTest : public SourceTest {
  protected:
   explicit CuptiTest(const CuptiRecords& records = kClassicRecords) : records_(records) {
-    ::setenv("MINDTORCH_CUDA_DRIVER", CUDA_DRIVER_DOUBLE, 1);
+    ::setenv("MINDTORCH_LIBRARY_PATH", "cuda=" CUDA_DRIVER_DOUBLE, 1);
     reset_double();
   }
   void reset_double() const {

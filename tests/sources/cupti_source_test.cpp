@@ -36,7 +36,7 @@ void run_op(const char* op_name, const char* kernel) {
 class CuptiSourceTest : public testing::Test {
  protected:
   CuptiSourceTest() {
-    ::setenv("MINDTORCH_CUDA_DRIVER", CUDA_DRIVER_DOUBLE, 1);
+    ::setenv("MINDTORCH_LIBRARY_PATH", "cuda=" CUDA_DRIVER_DOUBLE, 1);
     cupti_double_reset();
   }
   ~CuptiSourceTest() override { EXPECT_STREQ(cupti_double_violations(), ""); }

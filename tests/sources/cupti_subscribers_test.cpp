@@ -135,7 +135,8 @@ TEST_F(CuptiSubscribersTest, TheDoctorSaysWhichRecordsAreUsed) {
   EXPECT_EQ(cupti_double_subscribers(), 0u);
 }
 
-TEST_F(CuptiSubscribersTest, CorrelationsHave64Bits) {
+TEST_F(CuptiSubscribersTest, CorrelationsOfRecordsHave64Bits) {
+  ::setenv("MINDTORCH_CUPTI_RECORDS", "calls", 1);
   const CuptiDoubleLayouts layouts{.correlation_base = std::uint64_t{5} << 32};
   cupti_double_set_layouts(&layouts);
   const Recording recording = record_three();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <cstdlib>
 #include <string>
@@ -24,8 +25,7 @@ class MsptiDouble {
     void* library = ::dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL);
     EXPECT_NE(library, nullptr) << ::dlerror();
     controls_ = reinterpret_cast<decltype(&mspti_double_controls)>(::dlsym(library, "mspti_double_controls"))();
-    ::setenv("MINDTORCH_MSPTI", path_.c_str(), 1);
-    ::setenv("MINDTORCH_ASCENDCL", path_.c_str(), 1);
+    ::setenv("MINDTORCH_LIBRARY_PATH", fmt::format("mspti={0},ascendcl={0}", path_).c_str(), 1);
     preload(is_preloaded ? path_ : "");
     reset();
   }

@@ -144,14 +144,14 @@ TEST_F(MsptiSourceTest, KeepsNoMoreRecordsThanTheBudgetHolds) {
 }
 
 TEST(MsptiLibrary, SaysWhatWasTriedWhenItIsNotThere) {
-  ::setenv("MINDTORCH_MSPTI", "/nowhere/libmspti.so", 1);
+  ::setenv("MINDTORCH_LIBRARY_PATH", "mspti=/nowhere/libmspti.so", 1);
   const Status status = mspti::MsptiSource().probe();
   EXPECT_THAT(status.reason(), HasSubstr("/nowhere/libmspti.so"));
   EXPECT_THAT(status.reason(), HasSubstr("set_env.sh"));
 }
 
 TEST(MsptiLibrary, IsLookedForBelowTheHomeOfCann) {
-  ::unsetenv("MINDTORCH_MSPTI");
+  ::unsetenv("MINDTORCH_LIBRARY_PATH");
   ::setenv("ASCEND_HOME_PATH", (std::string(MSPTI_DOUBLES) + "/nowhere").c_str(), 1);
   EXPECT_EQ(mspti::library_candidates().back(), "libmspti.so");
   ::unsetenv("ASCEND_HOME_PATH");

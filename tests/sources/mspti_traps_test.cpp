@@ -66,7 +66,7 @@ TEST_F(MsptiTrapsTest, WithThePreloadNothingIsMissing) {
 TEST(MsptiPreload, AFileThatTheLoaderHasNotFoundIsNoPreload) {
   mspti::Library library;
   ::setenv("LD_PRELOAD", "/nowhere/libmspti.so", 1);
-  ::setenv("MINDTORCH_MSPTI", "/nowhere/libmspti.so", 1);
+  ::setenv("MINDTORCH_LIBRARY_PATH", "mspti=/nowhere/libmspti.so", 1);
   EXPECT_FALSE(library.load());
   EXPECT_EQ(library.preload(), mspti::Library::Preload::kWrong);
   EXPECT_THAT(library.preload_advice(), HasSubstr("the loader has not found that file"));

@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using trace::EventKind;
 
-constexpr RecordStore::Window kWhole{.begin = 100, .end = 10'000};
+constexpr RecordStore::Window kWhole{.begin = {.vendor = 100}, .end = {.vendor = 10'000}};
 
 class Store : public RecordStore {
  public:
@@ -32,7 +32,7 @@ class Store : public RecordStore {
   // The records that were written early.
   std::vector<DeviceRecord> write_before(std::uint64_t time) {
     std::vector<DeviceRecord> written;
-    RecordStore::write_before(time, {kWhole}, [&](DeviceBatch& batch) { written = std::exchange(batch.records, {}); });
+    RecordStore::write_before({.vendor = time}, {kWhole}, [&](DeviceBatch& batch) { written = std::exchange(batch.records, {}); });
     return written;
   }
   std::vector<double> samples() const { return batch_.counters.at(0).values; }
@@ -130,10 +130,10 @@ TEST(RecordStore, SamplesOfCountersAreWrittenAtOnceForgottenByTimeAndLimitedByTh
   store.store_sample(power, 200, 2);
   store.store_sample(power, 300, 3);
   EXPECT_EQ(store.size(), 3u);
-  store.forget_before(250);
+  store.forget_before({.vendor = 250});
   EXPECT_THAT(store.samples(), ElementsAre(3));
   std::vector<double> written;
-  static_cast<RecordStore&>(store).write_before(260, {kWhole}, [&](DeviceBatch& batch) {
+  static_cast<RecordStore&>(store).write_before({.vendor = 260}, {kWhole}, [&](DeviceBatch& batch) {
     written = batch.counters[0].values;
     batch.clear_samples();
   });

@@ -34,6 +34,7 @@ STRUCTS = {
     "EnvironmentSpeed": "CUpti_ActivityEnvironmentSpeed",
     "EnvironmentPower": "CUpti_ActivityEnvironmentPower",
     "CudaEventRecord": "CUpti_ActivityCudaEvent#",
+    "CallbackData": "CUpti_CallbackData",
     "ResourceData": "CUpti_ResourceData",
     "GraphData": "CUpti_GraphData",
     "SubscriberParams": "CUpti_SubscriberParams",
@@ -96,6 +97,7 @@ FIELDS = {
     "source_context_id": "srcContextId",
     "destination_device_id": "dstDeviceId",
     "destination_context_id": "dstContextId",
+    "site": "callbackSite",
     "handle": "resourceHandle",
     "descriptor": "resourceDescriptor",
     "priv": "pPriv",
@@ -167,6 +169,7 @@ ENUMS = {
         "CUPTI_ACTIVITY_OBJECT_",
         {f"k{name}Object": f"CUPTI_ACTIVITY_OBJECT_{name.upper()}" for name in ("Process", "Thread", "Device", "Context", "Stream")},
     ),
+    "ApiSite": ("CUPTI_", {"kApiEnter": "CUPTI_API_ENTER", "kApiExit": "CUPTI_API_EXIT"}),
     "CallbackDomain": (
         "CUPTI_CB_DOMAIN_",
         {"kResourceDomain": "CUPTI_CB_DOMAIN_RESOURCE", "kSynchronizeDomain": "CUPTI_CB_DOMAIN_SYNCHRONIZE"},

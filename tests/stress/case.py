@@ -64,7 +64,8 @@ class Setup:
         build = str(self.build)
         extra = {
             "MINDTORCH_BUILD_DIR": build,
-            "MINDTORCH_TORCH_BRIDGE_DIR": f"{build}/torch_bridge",
+            "MINDTORCH_LIBRARY_PATH": f"torch_bridge={build}/torch_bridge",
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",  # where the native mtprof finds this interpreter
             "PYTHONPATH": f"{build}/python",
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
@@ -99,20 +100,20 @@ class Case:
 
     # --- Programs ---
 
-    def python(self, program, *, prefix=(), **parameters):
+    def python(self, program, *, prefix=(), env=None, **parameters):
         """Starts a program of programs.py with these parameters."""
         self.parameters[program] = parameters = {"host": self.host} | parameters
         command = [sys.executable, "-X", "faulthandler", str(HERE / "programs.py"), program]
         with tempfile.TemporaryFile("w+") as written:  # names can be longer than an argument may be
             json.dump(parameters, written)
             written.seek(0)
-            return self.start([*prefix, *command], stdin=written)
+            return self.start([*prefix, *command], stdin=written, env=env or {})
 
     def start(self, command, **options):
         program = subprocess.Popen(
             [str(word) for word in command],
             cwd=options.pop("cwd", self.folder),
-            env=self.setup.environment() | options.pop("env", {}),
+            env={key: value for key, value in (self.setup.environment() | options.pop("env", {})).items() if value is not None},
             stdin=options.pop("stdin", subprocess.DEVNULL),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -141,8 +142,8 @@ class Case:
     def run(self, command, expected=(0,), **options):
         return self.finish(self.start(command, **options), expected)
 
-    def run_python(self, program, *, prefix=(), **parameters):
-        return self.finish(self.python(program, prefix=prefix, **parameters)).answer
+    def run_python(self, program, *, prefix=(), env=None, **parameters):
+        return self.finish(self.python(program, prefix=prefix, env=env, **parameters)).answer
 
     def kill_when(self, program, condition):
         """Sends SIGKILL as soon as `condition` holds; False if the program was over before."""

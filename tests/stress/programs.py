@@ -11,7 +11,7 @@ import warnings
 
 from facts import EVENTS_OF_A_TURN
 from mindtorch_v2.profiler import profile, record_function, schedule, tensorboard_trace_handler
-from workload import Interruptions, SharedCounter, Workload, config_of, examine, missing_events
+from workload import Interruptions, SharedCounter, Workload, config_of, examine, missing_events, resident
 
 warnings.simplefilter("ignore")
 sys.setswitchinterval(1e-4)
@@ -24,9 +24,18 @@ def export(prof, path):
     elif path.endswith(".stacks.txt"):
         prof.export_stacks(path)
     elif path.endswith(".chrome.json"):
-        prof.export_chrome_trace(path)
+        export_as_torch_does(prof, path)
     else:
         prof.export_trace(path)
+
+
+def export_as_torch_does(prof, path):
+    """A Chrome trace that cannot be written is a warning, as in torch; here it is the error that the other formats raise."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        prof.export_chrome_trace(path)
+    for warning in told:
+        raise OSError(f"{path}: {warning.message}")
 
 
 def fork_child(kind, work, prof, folder):
@@ -228,14 +237,11 @@ def many_profiles(p):
     return {"early": kept, "late": resident()}
 
 
-def resident():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * resource.getpagesize()
-
-
 if __name__ == "__main__":
     import leaving_programs
+    import starving_programs
 
-    program = sys.argv[1]
-    answer = (globals().get(program) or getattr(leaving_programs, program))(json.load(sys.stdin))
+    wanted = sys.argv[1]
+    program = globals().get(wanted) or getattr(leaving_programs, wanted, None) or getattr(starving_programs, wanted)
+    answer = program(json.load(sys.stdin))
     print(json.dumps(answer), flush=True)

@@ -19,13 +19,16 @@ from pathlib import Path
 import exporting
 import killing
 import leaving
+import monitoring
 import native
 import reading
 import recording
+import running
+import starving
 from case import Case, Failure, Setup, Skipped
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = [recording, killing, exporting, reading, leaving, native]
+MODULES = [recording, killing, exporting, reading, leaving, running, monitoring, starving, native]
 
 
 def kinds_of(setup):

@@ -40,6 +40,11 @@ def test_every_kind_is_drawn_once_before_one_is_drawn_again(stress, setup):
     assert names == {(name, host) for name, host, _ in kinds}
 
 
+def test_every_module_with_cases_is_drawn_from(stress):
+    with_cases = {path.stem for path in Path(stress.__file__).parent.glob("*.py") if "\nCASES = [" in path.read_text()}
+    assert with_cases == {module.__name__ for module in stress.MODULES}
+
+
 def test_with_a_sanitizer_only_the_program_in_cpp_runs(stress):
     for preset in ("asan", "tsan"):
         setup = stress.Setup(root=stress.ROOT, preset=preset, host="both")

@@ -7,7 +7,9 @@ which stack it must have.
 import importlib
 import mmap
 import os
+import resource
 import signal
+import socket
 import threading
 
 from facts import MISSING_EVENTS, SIZES, WAITING
@@ -143,3 +145,30 @@ class SharedCounter:
                 return int.from_bytes(file.read(8), "little")
         except FileNotFoundError:
             return 0
+
+
+CONTENT = b"what the program has written " * 500
+
+
+class Files:
+    """Files and sockets that the program opens with the numbers that it has just closed."""
+
+    def __init__(self, folder, count):
+        os.closerange(3, 512)
+        self._files = [open(f"{folder}/program{number}", "w+b", buffering=0) for number in range(count)]  # noqa: SIM115
+        self._pairs = [socket.socketpair() for _ in range(count)]
+        for file in self._files:
+            file.write(CONTENT)
+
+    def check(self):
+        for file in self._files:
+            file.seek(0)
+            assert file.read() == CONTENT, f"{file.name} holds what the program has not written"
+        for left, right in self._pairs:
+            left.sendall(b"message")
+            assert right.recv(100) == b"message", "a socket of the program carries what it has not sent"
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()

@@ -22,6 +22,10 @@ class RandomRecording {
       builder_.add_memory(below(1'000'000), track(), device(), word(), static_cast<std::int64_t>(word()), static_cast<std::int64_t>(word()),
                           below(1 << 30));
     }
+    for (std::size_t i = 0; i < events / 3; ++i) {
+      builder_.add_sample(below(1'000'000) - 1000, chance(20) ? 0 : below(10'000), track(), frames(),
+                          static_cast<ThreadState>(below(kThreadStates)));
+    }
     for (std::int64_t i = 0; i < below(6); ++i) builder_.add_step(below(1'000'000), i);
     add_summary();
     return builder_.finish();
@@ -73,12 +77,14 @@ class RandomRecording {
       const bool is_text = type == Attribute::Type::kText || type == Attribute::Type::kJson;
       builder_.add_attribute(event, Attribute{this->name(), type, is_text ? this->name() : static_cast<std::int64_t>(word())});
     }
-    if (chance(40)) {
-      std::vector<Frame> frames(static_cast<std::size_t>(below(4)));
-      for (Frame& frame : frames)
-        frame = {static_cast<NameId>(below(5)), static_cast<NameId>(below(5)), static_cast<std::int32_t>(below(7) - 1)};
-      builder_.set_stack(event, frames);
-    }
+    if (chance(40)) builder_.set_stack(event, frames());
+  }
+
+  std::vector<Frame> frames() {
+    std::vector<Frame> frames(static_cast<std::size_t>(below(4)));
+    for (Frame& frame : frames)
+      frame = {static_cast<NameId>(below(5)), static_cast<NameId>(below(5)), static_cast<std::int32_t>(below(7) - 1)};
+    return frames;
   }
 
   std::vector<std::int64_t> numbers(std::size_t n) {
@@ -133,7 +139,7 @@ class RandomRecording {
     r.clock.base_unix_ns = static_cast<std::int64_t>(word());
     r.clock.start_ns = -below(1000);
     r.clock.end_ns = below(1 << 30);
-    r.options = {chance(50), chance(50), chance(50), chance(50), chance(50), {DeviceType::kCpu, DeviceType::kNpu}};
+    r.options = {chance(50), chance(50), chance(50), chance(50), chance(50), below(3) * 1'000'000, {DeviceType::kCpu, DeviceType::kNpu}};
     r.trace_id = text();
     r.first_id = static_cast<std::uint64_t>(1 + below(1000));
   }

@@ -33,6 +33,15 @@ std::string attribute_text(const Recording& recording, const trace::Attribute& a
       trace::has_text(attribute) ? recording.names[static_cast<std::size_t>(attribute.bits)] : fmt::format("{}", attribute.bits));
 }
 
+std::string stack_text(const Recording& recording, trace::StackId stack) {
+  std::string text;
+  for (const std::uint32_t id : recording.stacks.frames_of(stack)) {
+    const trace::Frame& frame = recording.stacks.frames[id];
+    text += fmt::format("; frame {}:{}:{}", recording.names[frame.file], frame.line, recording.names[frame.function]);
+  }
+  return text;
+}
+
 std::string event_text(const Recording& recording, EventIndex i) {
   const trace::EventColumns& events = recording.events;
   std::string text = fmt::format("event {} '{}' track {} kind {} at {} for {} link {} device {} flags {}", i, recording.name(i),
@@ -41,12 +50,7 @@ std::string event_text(const Recording& recording, EventIndex i) {
   if (const auto words = recording.inputs.find(i); !words.empty()) {
     for (const trace::Input& input : trace::decode_inputs(words)) text += "; input " + input_text(recording, input);
   }
-  if (const auto stack = recording.stacks.of_event.find(i); !stack.empty()) {
-    for (const std::uint32_t id : recording.stacks.frames_of(stack.front())) {
-      const trace::Frame& frame = recording.stacks.frames[id];
-      text += fmt::format("; frame {}:{}:{}", recording.names[frame.file], frame.line, recording.names[frame.function]);
-    }
-  }
+  if (const auto stack = recording.stacks.of_event.find(i); !stack.empty()) text += stack_text(recording, stack.front());
   for (const trace::Attribute& attribute : recording.attributes.find(i)) text += "; " + attribute_text(recording, attribute);
   return text;
 }
@@ -64,7 +68,8 @@ std::vector<std::string> header_lines(const Recording& recording) {
     lines.push_back(fmt::format("domain {} {} {} {}", domain.name, domain.ticks_per_second, domain.error_bound_ns, domain.samples));
   }
   const trace::RecordedOptions& options = recording.options;
-  lines.push_back(fmt::format("options {}{}{}{}{}", options.shapes, options.stacks, options.memory, options.flops, options.modules));
+  lines.push_back(fmt::format("options {}{}{}{}{} {}", options.shapes, options.stacks, options.memory, options.flops, options.modules,
+                              options.sampling_interval_ns));
   for (const trace::DeviceType type : options.activities) lines.push_back(fmt::format("activity {}", trace::device_type_name(type)));
   for (const trace::DeviceProperties& device : recording.devices) {
     lines.push_back(fmt::format("device {} '{}'", device_text(device.device), device.name));
@@ -96,6 +101,12 @@ std::vector<std::string> all_lines(const Recording& recording) {
   for (std::size_t i = 0; i < memory.size(); ++i) {
     lines.push_back(fmt::format("memory at {} track {} {:x} {} on {} total {} {}", memory.time_ns[i], memory.track[i], memory.address[i],
                                 memory.bytes[i], device_text(memory.device[i]), memory.total_allocated[i], memory.total_reserved[i]));
+  }
+  const trace::SampleColumns& samples = recording.samples;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    std::string text = fmt::format("sample at {} for {} track {} {}", samples.time_ns[i], samples.duration_ns[i], samples.track[i],
+                                   trace::thread_state_name(samples.state[i]));
+    lines.push_back(text + stack_text(recording, samples.stack[i]));
   }
   return lines;
 }

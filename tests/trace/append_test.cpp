@@ -26,12 +26,15 @@ Recording session(std::int64_t base_unix_ns, const std::vector<std::string>& nam
   }
   builder.add_event({.name = "other", .track = other, .start_ns = 50});
   builder.add_memory(60, other, {}, 1, 2, 3, 4);
+  const Frame frame{builder.intern("file"), builder.intern(names[0]), 5};
+  builder.add_sample(65, 7, other, {&frame, 1}, ThreadState::kSleeps);
   builder.add_step(70, base_unix_ns);
   Recording& r = builder.recording();
   r.clock = {.base_unix_ns = base_unix_ns, .start_ns = 0, .end_ns = 200, .domains = {{"tsc", 3e9, base_unix_ns, 2}}};
   r.losses = {{LossReason::kBudget, 3, "thread 1", ""}};
   r.metadata["who"] = std::to_string(base_unix_ns);
   r.options.activities = {DeviceType::kCpu};
+  r.options.sampling_interval_ns = base_unix_ns;
   r.memory_tags = {{80, 1, MemoryCategory::kInput}};
   r.memory_baselines = {{{}, base_unix_ns, 0}};
   return builder.finish();
@@ -64,10 +67,15 @@ TEST(Append, TracksNamesTimesAndSideDataAreMapped) {
   EXPECT_EQ(into.events.start_ns[2], 4100);
   EXPECT_EQ(into.names[static_cast<std::size_t>(into.attributes.find(3)[0].bits)], "mul");
   EXPECT_EQ(into.names[decode_inputs(into.inputs.find(3))[0].text], "text");
-  EXPECT_EQ(into.stacks.size(), 1u);
+  EXPECT_EQ(into.stacks.size(), 3u);
   EXPECT_EQ(into.stacks.of_event.events.size(), 4u);
   EXPECT_EQ(into.memory.time_ns[1], 4060);
   EXPECT_EQ(into.memory.track[1], 2u);
+  EXPECT_EQ(into.samples.time_ns[1], 4065);
+  EXPECT_EQ(into.samples.duration_ns[1], 7);
+  EXPECT_EQ(into.samples.track[1], 2u);
+  EXPECT_EQ(into.samples.state[1], ThreadState::kSleeps);
+  EXPECT_EQ(into.names[into.stacks.frames[into.stacks.frames_of(into.samples.stack[1])[0]].function], "sub");
   EXPECT_EQ(into.step_at(4070), 5000);
   EXPECT_EQ(into.memory_tags[1].time_ns, 4080);
 }
@@ -84,6 +92,7 @@ TEST(Append, SummariesAddUp) {
   EXPECT_EQ(into.losses[0].count, 6u);
   EXPECT_EQ(into.metadata["who"], "5000");
   EXPECT_EQ(into.options.activities.size(), 1u);
+  EXPECT_EQ(into.options.sampling_interval_ns, 5000);
   EXPECT_EQ(into.memory_baselines[0].allocated, 1000);
 }
 

@@ -88,11 +88,15 @@ TEST(Builder, MemoryEventsAndStepsAreSortedByTime) {
   const TrackId track = builder.add_thread(1);
   builder.add_memory(20, track, {}, 0xA, -4, 0, 8);
   builder.add_memory(10, track, {}, 0xA, 4, 4, 8);
+  builder.add_sample(20, 1, track, {}, ThreadState::kSleeps);
+  builder.add_sample(10, 1, track, {}, ThreadState::kRunning);
   builder.add_step(5, 2);
   builder.add_step(3, 1);
   const Recording recording = builder.finish();
   EXPECT_EQ(recording.memory.bytes[0], 4);
   EXPECT_EQ(recording.memory.bytes[1], -4);
+  EXPECT_EQ(recording.samples.state[0], ThreadState::kRunning);
+  EXPECT_EQ(recording.samples.state[1], ThreadState::kSleeps);
   EXPECT_EQ(recording.step_at(4), 1);
 }
 
@@ -106,6 +110,7 @@ TEST(Builder, WrongArgumentsAreRefused) {
   EXPECT_THROW(builder.set_stack(0, {}), InvalidArgument);
   EXPECT_THROW(builder.add_attribute(0, "k", std::int64_t{1}), InvalidArgument);
   EXPECT_THROW(builder.add_memory(0, 9, {}, 0, 0, 0, 0), InvalidArgument);
+  EXPECT_THROW(builder.add_sample(0, 1, 9, {}, ThreadState::kRunning), InvalidArgument);
 }
 
 TEST(Builder, IsEmptyAfterFinishAndAnEmptyRecordingIsValid) {

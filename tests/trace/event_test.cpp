@@ -47,8 +47,10 @@ TEST(Event, ScalarTypesAreNamedAsTorchNamesThem) {
   EXPECT_EQ(scalar_type_name(ScalarType::kOther), "");
 }
 
-TEST(Event, EveryCategoryAndLossReasonHasItsOwnName) {
-  std::set<std::string_view> categories, reasons;
+TEST(Event, EveryCategoryStateAndLossReasonHasItsOwnName) {
+  std::set<std::string_view> categories, states, reasons;
+  for (int i = 0; i < kThreadStates; ++i) states.insert(thread_state_name(static_cast<ThreadState>(i)));
+  EXPECT_EQ(states.size(), static_cast<std::size_t>(kThreadStates));
   for (int i = 0; i < kMemoryCategories; ++i) categories.insert(memory_category_name(static_cast<MemoryCategory>(i)));
   for (int i = 0; i < kLossReasons; ++i) reasons.insert(loss_reason_name(static_cast<LossReason>(i)));
   EXPECT_EQ(categories.size(), static_cast<std::size_t>(kMemoryCategories));

@@ -22,6 +22,7 @@ Recording sound() {
     const Frame frame{builder.intern("file"), builder.intern("function"), i};
     builder.set_stack(event, {&frame, 1});
     builder.add_memory(i, a, {}, 1, 1, 1, 1);
+    builder.add_sample(i, 1, a, {&frame, 1}, ThreadState::kRunning);
     builder.add_step(i, i);
   }
   Recording recording = builder.finish();
@@ -68,6 +69,13 @@ TEST(Invariants, EachKindOfDamageIsNamed) {
       {"lies on no track", [](Recording& r) { r.memory.track[0] = 99; }},
       {"tags are not sorted", [](Recording& r) { r.memory_tags[0].time_ns = 99; }},
       {"unknown category", [](Recording& r) { r.memory_tags[0].category = static_cast<MemoryCategory>(99); }},
+      {"sample columns differ", [](Recording& r) { r.samples.state.pop_back(); }},
+      {"samples are not sorted", [](Recording& r) { r.samples.time_ns[0] = 99; }},
+      {"stands for", [](Recording& r) { r.samples.duration_ns[1] = -1; }},
+      {"stands for", [](Recording& r) { r.samples.duration_ns[1] = INT64_MAX; }},
+      {"sample 2 lies on track 99", [](Recording& r) { r.samples.track[2] = 99; }},
+      {"sample 2 has stack 99", [](Recording& r) { r.samples.stack[2] = 99; }},
+      {"sample 3 has an unknown state", [](Recording& r) { r.samples.state[3] = static_cast<ThreadState>(kThreadStates); }},
       {"step marks are not sorted", [](Recording& r) { r.steps[0].time_ns = 99; }},
       {"not JSON", [](Recording& r) { r.metadata["key"] = "{"; }},
   };

@@ -195,5 +195,49 @@ TEST_F(PieceTest, MemoryEventsComeBackAndMalformedOnesLeaveNothing) {
   }
 }
 
+TEST_F(PieceTest, SamplesComeBackAndMalformedOnesLeaveNothing) {
+  ASSERT_GT(recording_.samples.size(), 0u);
+  codec_.encode_samples(recording_.samples, 0, recording_.samples.size(), out_);
+  Recording into = without_events(recording_);
+  ByteReader in(out_.bytes());
+  codec_.decode_samples(in, {}, into);
+  EXPECT_EQ(into.samples, recording_.samples);
+  for (std::size_t n = 0; n < out_.bytes().size(); ++n) {
+    ByteReader cut(out_.bytes().first(n));
+    ASSERT_THROW(codec_.decode_samples(cut, {}, into), Malformed);
+    ASSERT_EQ(into.samples, recording_.samples);
+  }
+}
+
+TEST_F(PieceTest, ASampleThatCannotBeIsMalformed) {
+  const SampleFields<std::type_identity_t> good{.time_ns = 5, .duration_ns = 1, .track = 0, .stack = 0, .state = ThreadState::kSleeps};
+  const auto accepts = [&](auto&& change, PieceContext context = {}) {
+    SampleColumns samples;
+    samples.push_back(good);
+    change(samples);
+    ByteWriter out;
+    codec_.encode_samples(samples, 0, 1, out);
+    ByteReader in(out.bytes());
+    Recording into = without_events(recording_);
+    try {
+      codec_.decode_samples(in, context, into);
+    } catch (const Malformed&) {
+      EXPECT_EQ(into.samples.size(), 0u);
+      return false;
+    }
+    EXPECT_EQ(check_invariants(into), "");
+    return true;
+  };
+  for (Track& track : recording_.tracks) track.event_count = track.first_event = 0;
+  EXPECT_TRUE(accepts([](SampleColumns&) {}));
+  EXPECT_FALSE(accepts([](SampleColumns& s) { s.track[0] = 1; }));
+  EXPECT_FALSE(accepts([&](SampleColumns& s) { s.stack[0] = static_cast<StackId>(recording_.stacks.size()); }));
+  EXPECT_FALSE(accepts([](SampleColumns& s) { s.duration_ns[0] = -1; }));
+  EXPECT_FALSE(accepts([](SampleColumns& s) { s.duration_ns[0] = INT64_MAX; }));
+  EXPECT_FALSE(accepts([](SampleColumns& s) { s.state[0] = static_cast<ThreadState>(kThreadStates); }));
+  // A newer writer may know more states.
+  EXPECT_TRUE(accepts([](SampleColumns& s) { s.state[0] = static_cast<ThreadState>(kThreadStates); }, {.newer_minor = true}));
+}
+
 }  // namespace
 }  // namespace mindtorch::trace

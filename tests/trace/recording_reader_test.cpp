@@ -56,7 +56,7 @@ TEST(RecordingReader, InTheFirstFormatTheNumberOfAStepIsInItsName) {
   for (const char* name : {"ProfilerStep#7", "epoch"}) builder.add_event({.name = name, .kind = EventKind::kStep, .track = thread});
   Chunks chunks = saved(builder.finish());
   for (auto& [type, payload] : chunks)
-    if (type == kSummaryChunk) payload.resize(payload.size() - 2);  // the number of devices, and the first id
+    if (type == kSummaryChunk) payload.resize(payload.size() - 3);  // the number of devices, the first id, the interval of a sampler
   const LoadResult old = RecordingReader(file_of(chunks, 0), "test").read();
   EXPECT_FALSE(old.damage.has_value()) << *old.damage;
   EXPECT_EQ(step_of(old.recording.events.link[0]), 7);
@@ -110,9 +110,18 @@ TEST(RecordingReader, HostileTicksNeverOverflow) {
       Piece piece = make_piece(rows, 0, 0, 0, n);
       piece.unit = TimeUnit::kTicks;
       add(kEventsChunk, [&](ByteWriter& out) { PieceCodec().encode(piece, {1, 0}, out); });
+      rows.samples.push_back({.time_ns = INT64_MAX - 1, .duration_ns = 1});
+      rows.samples.push_back({.time_ns = INT64_MIN, .duration_ns = INT64_MAX});
+      rows.stacks.offsets = {0, 0};
+      add(kStacksChunk, [&](ByteWriter& out) { encode_stacks(rows.stacks, 0, 1, out); });
+      add(kSamplesChunk, [&](ByteWriter& out) {
+        encode_unit(TimeUnit::kTicks, out);
+        PieceCodec().encode_samples(rows.samples, 0, 2, out);
+      });
       add(kPatchesChunk, [&](ByteWriter& out) { encode_patches(std::vector<PatchedEnd>{{0, 3, UINT64_MAX, 0}, {0, 6, 0, 0}}, out); });
       const Recording r = RecordingReader(file_of(chunks), "test").read().recording;
       EXPECT_EQ(r.events.size(), n);
+      EXPECT_EQ(r.samples.size(), 2u);
       EXPECT_EQ(check_invariants(r), "");
     }
   }

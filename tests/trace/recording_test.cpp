@@ -1,6 +1,7 @@
 // Look-ups in a Recording.
 #include "mindtorch/trace/recording.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -83,6 +84,19 @@ TEST(Recording, ForEachVisitsEveryField) {
   EXPECT_EQ(MemoryColumns::field_count(), 7u);
   EXPECT_EQ(EventColumns::row_bytes(), 32u) << "a column that for_each() does not visit is not counted";
   EXPECT_EQ(MemoryColumns::row_bytes(), 46u);
+}
+
+TEST(JoinManyLosses, AddsUpWhatIsOfOneReasonAndDetailAndLeavesFewRowsAsTheyAre) {
+  std::vector<Loss> losses{{LossReason::kBudget, 1, "thread 1", "full"}};
+  join_many_losses(losses);
+  EXPECT_EQ(losses.size(), 1u);
+  for (std::uint64_t i = 1; i <= 100; ++i) losses.push_back({LossReason::kUnfinished, i, fmt::format("thread {}", i), "open"});
+  join_many_losses(losses);
+  ASSERT_EQ(losses.size(), 2u);
+  EXPECT_EQ(losses[0].where, "thread 1");
+  EXPECT_EQ(losses[1].count, 5050u);
+  EXPECT_EQ(losses[1].where, "100 threads or streams");
+  EXPECT_EQ(losses[1].detail, "open");
 }
 
 }  // namespace

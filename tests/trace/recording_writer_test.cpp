@@ -71,6 +71,14 @@ TEST_F(RecordingWriterTest, TicksAreMappedWithTheLastClock) {
   memory.time_ns[0] = 1400, memory.track[0] = 1, memory.address[0] = 0xABC, memory.bytes[0] = 64;
   memory.device[0] = {DeviceType::kNpu, 2}, memory.total_allocated[0] = 64, memory.total_reserved[0] = 128;
   writer_->add_memory(memory, TimeUnit::kTicks);
+  Stacks stacks;
+  stacks.frames = {{0, 1, 12}};
+  stacks.frame_ids = {0};
+  stacks.offsets = {0, 1};
+  writer_->add_stacks(stacks);
+  SampleColumns samples;
+  samples.push_back({.time_ns = 1600, .duration_ns = 10, .track = 1, .stack = 0, .state = ThreadState::kWaitsForIo});
+  writer_->add_samples(samples, 0, 1, TimeUnit::kTicks);
   writer_->add_clock({.tick0 = 1000, .ns0 = 50, .ns_per_tick = 3, .base_unix_ns = 78});
   Recording summary;
   summary.clock = {.base_unix_ns = 78, .start_ns = 50, .end_ns = 9999, .domains = {}};
@@ -88,6 +96,12 @@ TEST_F(RecordingWriterTest, TicksAreMappedWithTheLastClock) {
   EXPECT_EQ(r.memory_tags[0].time_ns, 50 + 900);
   EXPECT_EQ(r.memory.time_ns[0], 50 + 1200);
   EXPECT_EQ(r.memory.device[0], (Device{DeviceType::kNpu, 2}));
+  ASSERT_EQ(r.samples.size(), 1u);
+  EXPECT_EQ(r.samples.time_ns[0], 50 + 1800);
+  EXPECT_EQ(r.samples.duration_ns[0], 30);
+  EXPECT_EQ(r.samples.track[0], 1u);
+  EXPECT_EQ(r.stacks.frames[r.stacks.frames_of(r.samples.stack[0])[0]].line, 12);
+  EXPECT_EQ(r.samples.state[0], ThreadState::kWaitsForIo);
   EXPECT_EQ(r.clock, summary.clock);
   EXPECT_EQ(r.trace_id, "id");
   EXPECT_TRUE(r.losses.empty());
@@ -321,6 +335,45 @@ TEST_F(RecordingWriterTest, AFullDiskIsAnIoErrorAndTheCallMayBeRepeated) {
   const LoadResult result = loaded();
   EXPECT_FALSE(result.damage.has_value());
   EXPECT_EQ(result.recording.events.size(), 40'000u);
+}
+
+TEST_F(RecordingWriterTest, SideRowsMayComeAfterTheirEvents) {
+  begin();
+  Segment first, second;
+  first.add(1000, kStillOpen);
+  first.add(1010, 5);
+  second.add(1020, 5);
+  const Attribute early{1, Attribute::Type::kInt, 10}, late{1, Attribute::Type::kInt, 11};
+  first.attributes.add(0, {&early, 1});
+  const std::size_t number = writer_->add_piece(first.piece(0, 0));
+  writer_->add_piece(second.piece(0, 2));
+  writer_->add_piece(second.piece(1, 0));
+  SharedTable<Attribute> attributes;  // of events that count from 7
+  attributes.add(7, {&late, 1});
+  attributes.add(8, {&late, 1});
+  const LatePiece rows{.piece = number, .first_event = 7, .events = 2, .inputs = {}, .attributes = attributes, .stacks = {}};
+  writer_->add_late_rows(rows);
+  writer_->add_patches(std::vector<PatchedEnd>{{.track = 0, .ordinal = 0, .end_tick = 1030, .flags = kAsync, .link = 42}});
+  writer_->finish();
+  const LoadResult result = loaded();
+  EXPECT_EQ(result.damage, std::nullopt);
+  const Recording& recording = result.recording;
+  EXPECT_EQ(check_invariants(recording), "");
+  ASSERT_EQ(recording.events.size(), 4u);
+  ASSERT_EQ(recording.attributes.find(0).size(), 2u);
+  EXPECT_EQ(recording.attributes.find(0)[0].bits, 10);
+  EXPECT_EQ(recording.attributes.find(0)[1].bits, 11);
+  EXPECT_EQ(recording.attributes.find(1)[0].bits, 11);
+  EXPECT_TRUE(recording.attributes.find(2).empty());
+  EXPECT_EQ(recording.events.duration_ns[0], 60);
+  EXPECT_EQ(recording.events.link[0], 42u);
+  EXPECT_EQ(recording.events.flags[0], kAsync);
+  EXPECT_THROW(writer_->add_late_rows(rows), InvalidArgument) << "the recording is finished";
+}
+
+TEST_F(RecordingWriterTest, LateRowsOfAPieceThatIsNotThereAreRefused) {
+  begin();
+  EXPECT_THROW(writer_->add_late_rows({.piece = 0}), InvalidArgument);
 }
 
 }  // namespace

@@ -41,6 +41,19 @@ TEST(SummaryChunk, OfAnOlderFormatHasIdsFromOneOn) {
   }
 }
 
+TEST(SummaryChunk, OfAnOlderFormatHasNoSampler) {
+  Recording recording;
+  recording.options.sampling_interval_ns = 1'000'000;
+  ByteWriter out;
+  encode_summary(recording, out);
+  for (const std::uint8_t minor : {4, 5}) {
+    ByteReader in(out.bytes());
+    Recording read;
+    decode_summary(in, read, minor);
+    EXPECT_EQ(read.options.sampling_interval_ns, minor == 4 ? 0 : 1'000'000);
+  }
+}
+
 TEST(SummaryChunk, OfTheFirstFormatHasNoDevices) {
   Recording recording;
   recording.devices = {{{DeviceType::kNpu, 0}, "npu", {{"cores", 4}}}};

@@ -44,6 +44,6 @@ run_bench() {
   if compare_with_torch "${names[@]}"; then
     need_python torch >&2 || say "PyTorch could not be installed: there will be results without a ratio"
   fi
-  build release benchmarks mindtorch_python mtprof >&2
+  build release benchmarks mindtorch_python mindtorch_python_runtime mtprof >&2
   run_benchmarks "${names[@]}" | "${show[@]}"
 }

@@ -32,6 +32,7 @@ check_python() { ruff check --quiet && ruff format --quiet --check; }
 run_lint() {
   need_lint_tools
   lint_step layers python tools/check_layers.py
+  lint_step rooms python tools/check_imports.py
   lint_step tests python tools/check_tests.py
   lint_step layout check_layout
   lint_step Python check_python

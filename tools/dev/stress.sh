@@ -19,12 +19,12 @@ run_stress() {
   preset=$(option_value --preset dev "$@")
   host=$(option_value --host both "$@")
   case $preset in
-    dev) build dev mindtorch_python mtprof recorder_stress ;;
+    dev) build dev mindtorch_python mindtorch_python_runtime mtprof recorder_stress stress_faults ;;
     *) build "$preset" recorder_stress ;;
   esac
   if [[ $preset == dev && $host != embedded ]]; then
     need_python torch
-    PYTHONPATH=build/dev/python MINDTORCH_TORCH_BRIDGE_DIR=$PWD/build/dev/torch_bridge \
+    PYTHONPATH=build/dev/python MINDTORCH_LIBRARY_PATH=torch_bridge=$PWD/build/dev/torch_bridge \
       .venv/bin/python -m mindtorch_v2.torch_bridge build
   fi
   say "Stress ($preset)"

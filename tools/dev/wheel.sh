@@ -126,8 +126,8 @@ run_wheel() {
 }
 
 run_stubs() {
-  build dev mindtorch_python
-  say "Writing python/mindtorch_v2/__init__.pyi and _C.pyi"
+  build dev mindtorch_python mindtorch_python_runtime
+  say "Writing __init__.pyi, _C.pyi and _runtime.pyi"
   PYTHONPATH=build/dev/python .venv/bin/python tools/stubs.py
   PYTHONPATH=build/dev/python .venv/bin/python tools/compiled_stubs.py
 }

@@ -45,8 +45,9 @@ NamedWork named_work(const StepProfile& profile, std::string_view name, bool cal
 Verdict::Outcome judge(const Shift& shift, double share) {
   const double allowed = shift.before * share;
   if (shift.low > allowed) return Verdict::Outcome::kExceeded;
+  if (std::isinf(shift.low)) return Verdict::Outcome::kUnclear;  // too few steps to tell anything
   // Only a change that is above the limit in the estimate, and not explained by noise alone, leaves a doubt worth reporting.
-  return shift.change > allowed && (shift.low > 0 || std::isinf(shift.low)) ? Verdict::Outcome::kUnclear : Verdict::Outcome::kWithin;
+  return shift.change > allowed && shift.low > 0 ? Verdict::Outcome::kUnclear : Verdict::Outcome::kWithin;
 }
 
 Verdict verdict(const Limit& limit, std::string subject, const Shift& shift) {
@@ -84,7 +85,6 @@ std::string value_text(std::string_view metric, double value) {
 }
 
 std::string share_text(const Shift& shift, double value) {
-  if (std::isinf(value)) return value < 0 ? "-inf" : "+inf";
   return shift.before == 0 ? "new" : fmt::format("{:+.1f}%", 100 * shift.relative(value));
 }
 
@@ -125,15 +125,18 @@ std::vector<Verdict> check_limits(const StepProfile& baseline, const StepProfile
       check_named(baseline, run, limit, error, verdicts);
     }
   }
+  for (Verdict& each : verdicts) each.has_steps = baseline.has_steps && run.has_steps;
   return verdicts;
 }
 
 std::string Verdict::text() const {
   std::string text = fmt::format("{}: {} -> {}, {}", subject, value_text(limit.metric, shift.before), value_text(limit.metric, shift.after),
                                  share_text(shift, shift.change));
-  if (limit.metric != kPeakMemory) text += fmt::format(" ({} .. {})", share_text(shift, shift.low), share_text(shift, shift.high));
+  if (limit.metric != kPeakMemory && std::isfinite(shift.low))
+    text += fmt::format(" ({} .. {})", share_text(shift, shift.low), share_text(shift, shift.high));
   text += fmt::format(", limit {:+g}%", 100 * limit.share);
-  if (outcome == Outcome::kUnclear) text += "; more steps are needed to tell";
+  if (outcome == Outcome::kUnclear)
+    text += has_steps ? "; more steps are needed to tell" : "; a run without steps is a single value, which cannot be told from noise";
   return text;
 }
 

@@ -2,7 +2,7 @@
 //
 // A limit is exceeded only where the interval of the change lies above it as a whole, so noise does not fail a build: two runs of the same
 // program exceed a limit of +0 % with a probability of at most one percent. Where the estimate is above the limit but the interval is not,
-// the verdict is that more steps are needed.
+// or where there are too few steps for an interval, the verdict is that more steps are needed.
 #pragma once
 
 #include <span>
@@ -30,7 +30,8 @@ struct MINDTORCH_EXPORT Verdict {
   Limit limit;
   std::string subject;  // the metric; for memory with its device: "peak_memory of CUDA:0"
   Outcome outcome = Outcome::kWithin;
-  Shift shift;  // ns, bytes or calls; peaks are single numbers, whose interval is the number itself
+  Shift shift;            // ns, bytes or calls; peaks are single numbers, whose interval is the number itself
+  bool has_steps = true;  // both runs have steps
 
   // A sentence with the numbers.
   std::string text() const;

@@ -6,9 +6,12 @@
 #include <unordered_map>
 
 #include "mindtorch/analyze/arguments.h"
+#include "mindtorch/analyze/attribution.h"
 #include "mindtorch/analyze/function_event.h"
 #include "mindtorch/analyze/grouping.h"
+#include "mindtorch/analyze/iterations.h"
 #include "mindtorch/analyze/memory_timeline.h"
+#include "mindtorch/trace/open_spans.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -19,34 +22,28 @@ class Profiling {
       : analysis_(analysis),
         options_(options),
         recording_(analysis.recording()),
-        steps_(steps(analysis)),
+        attribution_(analysis),
         grouping_(analysis, {.group_by_input_shape = options.by_shape}) {
-    profile_.has_steps = !steps_.empty();
-    if (steps_.empty()) steps_.push_back(whole_recording());
-    for (const Step& step : steps_) {
-      profile_.step_time.push_back(static_cast<double>(step.duration_ns));
-      profile_.device_time.push_back(static_cast<double>(step.device_ns));
-    }
+    Iterations found = find_iterations(analysis, attribution_.main_track());
+    profile_.has_steps = !found.steps.empty();
+    profile_.unit = std::move(found.unit);
+    steps_ = std::move(found.steps);
+    const RecordedTime whole = attribution_.time();
+    if (steps_.empty()) steps_.push_back({.start_ns = whole.start_ns, .duration_ns = whole.end_ns - whole.start_ns});
+    for (const Step& step : steps_) profile_.step_time.push_back(static_cast<double>(step.duration_ns));
+    profile_.device_time.resize(steps_.size());
   }
 
   StepProfile finish() {
     for (const trace::Track& track : recording_.tracks) add_track(track);
     merge_equal_keys();
+    profile_.parts = step_parts(analysis_, attribution_, steps_);
     for (const trace::Device device : memory_devices(recording_))
       profile_.peaks.push_back({device, memory_timeline(analysis_, device).peak});
     return std::move(profile_);
   }
 
  private:
-  Step whole_recording() const {
-    Step step{.start_ns = recording_.clock.start_ns, .duration_ns = recording_.clock.end_ns - recording_.clock.start_ns};
-    const LaunchLinks& launches = analysis_.launches();
-    for (EventIndex i = 0; i < recording_.events.size(); ++i) {
-      if (analysis_.tree().is_node(i)) step.device_ns += launches.self_ns(i);
-    }
-    return step;
-  }
-
   // The step in which a moment lies. Without step marks everything belongs to the one step.
   std::optional<std::size_t> step_at(std::int64_t time_ns) const {
     if (!profile_.has_steps) return 0;
@@ -78,9 +75,8 @@ class Profiling {
   }
 
   void follow_modules(EventIndex event) {
-    while (!open_modules_.empty() && recording_.events.end_ns(open_modules_.back()) <= recording_.events.start_ns[event])
-      open_modules_.pop_back();
-    if (recording_.events.kind[event] == trace::EventKind::kModule) open_modules_.push_back(event);
+    open_modules_.close_until(recording_.events.start_ns[event]);
+    if (recording_.events.kind[event] == trace::EventKind::kModule) open_modules_.open(recording_.events.end_ns(event), event);
   }
 
   void add(EventIndex event, std::size_t step) {
@@ -91,7 +87,10 @@ class Profiling {
     if (on_device) row.time[step] += static_cast<double>(recording_.events.duration_ns[event]);
     if (!on_device && is_node) row.time[step] += static_cast<double>(analysis_.tree().self_ns(event));
     if (is_node) {
+      const double spent = static_cast<double>(analysis_.tree().self_ns(event) + analysis_.launches().self_ns(event));
+      reader_.add(arguments_of(event), spent, row.arguments);
       row.launched[step] += static_cast<double>(analysis_.launches().self_ns(event));
+      profile_.device_time[step] += static_cast<double>(analysis_.launches().self_ns(event));
       const MemoryDelta delta = analysis_.memory_use().self(event);
       row.memory[step] += static_cast<double>(delta.cpu + delta.device);
     }
@@ -100,13 +99,21 @@ class Profiling {
   // Rows are found by numbers; the texts of a key are made once per row.
   WorkRow& row_of(EventIndex event) {
     const std::uint64_t group = grouping_.group_of(event);
-    const NameId module = open_modules_.empty() ? 0 : recording_.events.name[open_modules_.back()];
+    const NameId module = open_modules_.empty() ? 0 : recording_.events.name[open_modules_.innermost()];
     const auto [at, is_new] = row_ids_.emplace(group << 32 | module, profile_.rows.size());
     if (is_new) {
       WorkRow& row = profile_.rows.emplace_back(WorkRow{.key = key_of(event, module), .parent = parent_name(event)});
       for (std::vector<double>* values : {&row.calls, &row.time, &row.launched, &row.memory}) values->assign(steps_.size(), 0);
     }
     return profile_.rows[at->second];
+  }
+
+  // Empty if none were recorded. Events must be asked about in increasing order.
+  std::span<const std::int64_t> arguments_of(EventIndex event) {
+    const trace::SideTable<std::int64_t>& inputs = recording_.inputs;
+    while (input_row_ < inputs.events.size() && inputs.events[input_row_] < event) ++input_row_;
+    if (input_row_ == inputs.events.size() || inputs.events[input_row_] != event) return {};
+    return inputs.row(input_row_);
   }
 
   std::string text_of(EventIndex event) const {
@@ -149,6 +156,7 @@ class Profiling {
         merged.back().launched[step] += row.launched[step];
         merged.back().memory[step] += row.memory[step];
       }
+      merged.back().arguments.add(row.arguments);
     }
     profile_.rows = std::move(merged);
   }
@@ -156,11 +164,14 @@ class Profiling {
   const Analysis& analysis_;
   const StepProfileOptions options_;
   const trace::Recording& recording_;
+  const Attribution attribution_;
   std::vector<Step> steps_;
   StepProfile profile_;
   Grouping grouping_;
+  ArgumentReader reader_;
+  std::size_t input_row_ = 0;                               // of the events that come next
   std::unordered_map<std::uint64_t, std::size_t> row_ids_;  // by group and module
-  std::vector<EventIndex> open_modules_;                    // outermost first
+  trace::OpenSpans<EventIndex> open_modules_;
 };
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "mindtorch/analyze/analysis.h"
+#include "mindtorch/analyze/diff/argument_use.h"
+#include "mindtorch/analyze/diff/step_parts.h"
 #include "mindtorch/analyze/steps.h"
 #include "mindtorch/base/export.h"
 
@@ -35,6 +37,7 @@ struct WorkRow {
   std::vector<double> time;      // self time: on the host for host work, on the device for device work
   std::vector<double> launched;  // host work: time of the device work that it launched itself
   std::vector<double> memory;    // bytes allocated less bytes freed by the work itself
+  ArgumentUse arguments;         // of its calls in steps
 };
 
 struct DevicePeak {
@@ -43,10 +46,12 @@ struct DevicePeak {
 };
 
 struct StepProfile {
-  bool has_steps = false;           // false: the whole recording counts as one step
+  bool has_steps = false;           // false: nothing repeats, and the whole recording counts as one step
+  std::string unit = "step";        // what a step is called
   std::vector<double> step_time;    // per step
   std::vector<double> device_time;  // device work launched in each step
   std::vector<WorkRow> rows;        // sorted by key
+  std::vector<StepPart> parts;      // sorted by key; they add up to step_time
   std::vector<DevicePeak> peaks;    // of devices with memory reports
 };
 

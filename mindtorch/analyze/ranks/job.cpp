@@ -12,9 +12,9 @@
 namespace mindtorch::analyze {
 namespace {
 
-constexpr std::array<std::string_view, 14> kFaultNames = {"unreadable",      "damaged",     "missing",     "duplicate",   "no_rank",
-                                                          "different_steps", "ended_early", "clock_jump",  "no_clock",    "unmatched",
-                                                          "unknown_groups",  "left_out",    "lost_events", "not_compared"};
+constexpr std::array<std::string_view, 15> kFaultNames = {"unreadable",      "damaged",     "missing",     "duplicate",    "no_rank",
+                                                          "different_steps", "ended_early", "clock_jump",  "no_clock",     "unmatched",
+                                                          "unknown_groups",  "left_out",    "lost_events", "not_compared", "no_trace"};
 constexpr std::size_t kMostImbalance = 20;
 
 std::int64_t world_size(const std::vector<RankSummary>& summaries) {

@@ -34,6 +34,7 @@ struct JobFault {
     kLeftOut,         // more steps or collectives than a summary holds
     kLostEvents,
     kNotCompared,  // ranks that do not meet in collectives, or meet in calls that are not matched
+    kNoTrace,      // a file of JSON that is no trace, such as an answer of mtprof that was kept beside the recordings
   };
   Kind kind = Kind::kUnreadable;
   std::int64_t rank = -1;  // -1 if it is not known

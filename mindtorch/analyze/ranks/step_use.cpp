@@ -14,7 +14,7 @@ struct Uses {
   Intervals compute, copies, communication, data, launched;
 };
 
-bool is_loading(const Phases& phases, EventIndex event) { return phases.of(event) == HostPhase::kData; }
+bool is_loading(const Phases& phases, EventIndex event) { return phases.of(event) == Cause::kLoading; }
 
 // Only the outermost event of a phase is added: those inside of it add nothing.
 void add_data(const Analysis& analysis, const Phases& phases, Uses& uses) {
@@ -34,7 +34,7 @@ void add_host_work(const Analysis& analysis, const Phases& phases, Uses& uses) {
   for (EventIndex i = 0; i < recording.events.size(); ++i) {
     const EventKind kind = recording.events.kind[i];
     const bool is_work = kind == EventKind::kOp || kind == EventKind::kBackward;
-    if (!is_work || !tree.is_node(i) || phases.of(i) == HostPhase::kCollective || is_loading(phases, i)) continue;
+    if (!is_work || !tree.is_node(i) || phases.of(i) == Cause::kCollective || is_loading(phases, i)) continue;
     uses.compute.add(recording.events.start_ns[i], recording.events.end_ns(i));
   }
 }

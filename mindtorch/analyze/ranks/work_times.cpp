@@ -8,6 +8,7 @@
 
 #include "mindtorch/analyze/intervals.h"
 #include "mindtorch/analyze/step_finder.h"
+#include "mindtorch/trace/open_spans.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -65,27 +66,24 @@ class Cutting {
       if (!is_cut(i)) continue;
       close_before(recording_.events.start_ns[i]);
       end_piece(recording_.events.start_ns[i]);
-      open_.push_back(i);
+      open_.open(recording_.events.end_ns(i), i);
     }
     close_before(INT64_MAX);
     if (is_main && !phases_.steps().empty()) end_piece(phases_.steps().back().start_ns + phases_.steps().back().duration_ns);
   }
 
   void close_before(std::int64_t time_ns) {
-    while (!open_.empty() && recording_.events.end_ns(open_.back()) <= time_ns) {
-      end_piece(recording_.events.end_ns(open_.back()));
-      open_.pop_back();
-    }
+    open_.close_until(time_ns, [this](const auto& span) { end_piece(span.end_ns); });
   }
 
   void end_piece(std::int64_t end_ns) {
     const std::int64_t start_ns = until_;
     if (end_ns <= start_ns) return;
     until_ = end_ns;
-    const bool is_python = open_.empty() || recording_.events.kind[open_.back()] == EventKind::kStep;
+    const bool is_python = open_.empty() || recording_.events.kind[open_.innermost()] == EventKind::kStep;
     if (is_python && is_main_) add_python(start_ns, end_ns);
     if (is_python) return;
-    const EventIndex event = open_.back();
+    const EventIndex event = open_.innermost();
     const RankWork::Kind kind = work_kind(recording_.events.kind[event]);
     std::int64_t time = end_ns - start_ns;
     if (kind == RankWork::Kind::kScope) time -= in_flight_.covered_ns(start_ns, end_ns);
@@ -148,7 +146,7 @@ class Cutting {
   std::vector<bool> is_collective_;
   std::vector<RankWork> rows_;
   std::array<std::vector<std::size_t>, 4> row_ids_;  // by kind and name: the place of its row plus one
-  std::vector<EventIndex> open_;                     // outermost first
+  trace::OpenSpans<EventIndex> open_;
   std::int64_t until_ = 0;
   bool is_main_ = false;
 };

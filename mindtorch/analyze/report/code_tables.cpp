@@ -5,6 +5,8 @@
 #include <map>
 #include <unordered_map>
 
+#include "mindtorch/trace/open_spans.h"
+
 namespace mindtorch::analyze {
 namespace {
 
@@ -14,12 +16,6 @@ void sort_and_cut(std::vector<OpRow>& rows, std::size_t most_rows) {
   std::ranges::stable_sort(rows, std::ranges::greater{}, [](const OpRow& row) { return row.self_ns + row.self_device_ns; });
   if (rows.size() > most_rows) rows.resize(most_rows);
 }
-
-// Modules that are open at one moment of one thread, outermost first.
-struct OpenModule {
-  std::size_t row;
-  std::int64_t end_ns;
-};
 
 class ModuleTable {
  public:
@@ -35,7 +31,7 @@ class ModuleTable {
 
  private:
   void add(EventIndex i) {
-    while (!open_.empty() && open_.back().end_ns <= recording_.events.start_ns[i]) open_.pop_back();
+    open_.close_until(recording_.events.start_ns[i]);
     if (recording_.events.kind[i] == EventKind::kModule) {
       open_module(i);
     } else if (analysis_.tree().is_node(i) && !open_.empty()) {
@@ -51,23 +47,23 @@ class ModuleTable {
     row.add_call(duration);
     row.self_ns += duration;
     row.total_ns += duration;
-    if (!open_.empty()) rows_[open_.back().row].self_ns -= duration;
-    open_.push_back({at->second, recording_.events.end_ns(i)});
+    if (!open_.empty()) rows_[open_.innermost()].self_ns -= duration;
+    open_.open(recording_.events.end_ns(i), at->second);
   }
 
   void add_work(EventIndex i) {
     const std::int64_t device = analysis_.launches().self_ns(i);
     const MemoryDelta memory = analysis_.memory_use().self(i);
-    rows_[open_.back().row].self_device_ns += device;
-    rows_[open_.back().row].memory += memory.cpu + memory.device;
-    for (const OpenModule& module : open_) rows_[module.row].device_ns += device;
+    rows_[open_.innermost()].self_device_ns += device;
+    rows_[open_.innermost()].memory += memory.cpu + memory.device;
+    for (const auto& module : open_.all()) rows_[module.value].device_ns += device;
   }
 
   const Analysis& analysis_;
   const trace::Recording& recording_;
   std::vector<OpRow> rows_;
   std::unordered_map<trace::NameId, std::size_t> row_of_;
-  std::vector<OpenModule> open_;
+  trace::OpenSpans<std::size_t> open_;  // places of rows
 };
 
 std::string innermost_line(const Analysis& analysis, trace::StackId stack) {
@@ -122,16 +118,41 @@ std::vector<OpRow> line_rows(const Analysis& analysis, std::size_t most_rows) {
   return rows;
 }
 
-std::vector<std::string> lines_of(const Analysis& analysis, const Phases& phases, HostPhase phase, std::string_view name,
-                                  std::size_t limit) {
-  if (analysis.stacks().empty()) return {};
-  StackTimes times;
-  for (EventIndex i = 0; i < analysis.recording().events.size(); ++i) {
-    if (!analysis.tree().is_node(i) || phases.of(i) != phase) continue;
-    if (!name.empty() && analysis.recording().name(i) != name) continue;
-    if (const auto stack = analysis.stacks().of(i)) times[*stack] += analysis.tree().self_ns(i);
+std::vector<OpRow> seen_line_rows(const Analysis& analysis, const Phases& phases, std::size_t most_rows) {
+  const trace::Recording& recording = analysis.recording();
+  if (recording.tracks.empty()) return {};
+  const Attribution& attribution = phases.attribution();
+  std::map<std::string_view, OpRow> rows;
+  const auto row_of = [&](PlaceId place) -> OpRow& {
+    const std::string& line = attribution.place(place).line;
+    return rows.try_emplace(line, OpRow{.name = line, .kind = "line"}).first->second;
+  };
+  for (trace::TrackId t = 0; t < recording.tracks.size(); ++t) {
+    if (recording.tracks[t].pid != recording.tracks[phases.main_track()].pid) continue;
+    for (const Segment& segment : attribution.of(t)) {
+      if (segment.place == kNoPlace || attribution.place(segment.place).line.empty()) continue;
+      OpRow& row = row_of(segment.place);
+      row.add_call(segment.duration_ns());
+      row.self_ns += segment.duration_ns();
+      row.by_phase[static_cast<std::size_t>(segment.cause)] += segment.duration_ns();
+    }
   }
-  return largest_lines(analysis, times, limit);
+  for (EventIndex i = 0; i < recording.events.size(); ++i) {
+    if (!is_device_work(recording.events.kind[i])) continue;
+    const EventIndex call = analysis.launches().launch_of(i);
+    if (call == kNoEvent) continue;
+    const PlaceId place = attribution.place_at(recording.track_of(call), recording.events.start_ns[call]);
+    if (place != kNoPlace && !attribution.place(place).line.empty()) row_of(place).self_device_ns += recording.events.duration_ns[i];
+  }
+  std::vector<OpRow> sorted;
+  for (auto& [line, row] : rows) {
+    row.total_ns = row.self_ns;
+    row.device_ns = row.self_device_ns;
+    sorted.push_back(std::move(row));
+  }
+  settle_phases(sorted);
+  sort_and_cut(sorted, most_rows);
+  return sorted;
 }
 
 std::vector<std::string> lines_of(const Analysis& analysis, const std::vector<EventIndex>& events, std::size_t limit) {

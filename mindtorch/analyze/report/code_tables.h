@@ -15,10 +15,9 @@ std::vector<OpRow> module_rows(const Analysis& analysis, std::size_t most_rows);
 
 // The innermost line of the user's own code for each op, "file:line:function". Most time first. O(events).
 std::vector<OpRow> line_rows(const Analysis& analysis, std::size_t most_rows);
-
-// The lines at which the events of a phase and a name spend most time; at most `limit`. An empty name means any.
-std::vector<std::string> lines_of(const Analysis& analysis, const Phases& phases, HostPhase phase, std::string_view name,
-                                  std::size_t limit);
+// The same from samples and recorded calls, for recordings without the stacks of ops: the time that threads were seen at each line, and the
+// device work launched there. Workers of loaders are left out, because they are other processes.
+std::vector<OpRow> seen_line_rows(const Analysis& analysis, const Phases& phases, std::size_t most_rows);
 
 // The lines of these events, most time first; at most `limit`.
 std::vector<std::string> lines_of(const Analysis& analysis, const std::vector<EventIndex>& events, std::size_t limit);

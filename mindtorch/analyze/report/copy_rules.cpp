@@ -141,24 +141,34 @@ class UndoneCopies {
 
 }  // namespace
 
-std::optional<Finding> Rules::unneeded_copies() const {
-  const std::vector<EventIndex> ops = UndoneCopies(analysis_).find();
+std::optional<Finding> unneeded_copies(const Judge& judge) {
+  const trace::Recording& recording = judge.analysis.recording();
+  std::vector<EventIndex> ops = UndoneCopies(judge.analysis).find();
+  std::erase_if(ops, [&](EventIndex op) { return !judge.ledger.is_judged(recording.events.start_ns[op]); });
   std::int64_t time = 0;
-  for (const EventIndex op : ops) time += std::max(analysis_.recording().events.duration_ns[op], analysis_.launches().total_ns(op));
-  const auto cost = static_cast<std::int64_t>(per_step(time));
-  if (share_of_step(cost) < kWorthTelling) return std::nullopt;
-  Finding found = finding("unneeded_copies", "Copies are undone by the next op", cost);
+  for (const EventIndex op : ops) time += std::max(recording.events.duration_ns[op], judge.analysis.launches().total_ns(op));
+  const auto is_copy = [](const Cell& cell) {
+    return cell.is_on_device() ? cell.device == DevicePhase::kCopy : cell.cause == Cause::kCopy;
+  };
+  const auto is_possible = [&](const Cell& cell) {
+    return is_copy(cell) || (cell.is_on_device() ? cell.device == DevicePhase::kCompute : is_op_cause(cell.cause));
+  };
+  const Claim copies = judge.free(is_copy, time);
+  const Claim claim = copies.ns >= time ? copies : judge.free(is_possible, time);
+  if (!judge.is_worth_telling(claim)) return std::nullopt;
+  Finding found = judge.finding("unneeded_copies", "Copies are undone by the next op", claim);
   found.evidence = {
       fmt::format("{:.1f} copies per step take {}: each changes the device, the type or the layout of a tensor, or brings it back",
-                  per_step(static_cast<std::int64_t>(ops.size())), time_text(cost))};
+                  static_cast<double>(ops.size()) / static_cast<double>(judge.ledger.steps()), time_text(judge.ledger.per_step(time)))};
   found.remedy =
       "Nothing is computed between such copies: drop both. If other code needs the tensor in another form, convert it once and keep the "
       "result.";
+  found.ops.clear();
   for (const EventIndex op : ops) {
-    const std::string name(analysis_.recording().name(op));
+    const std::string name(recording.name(op));
     if (found.ops.size() < 3 && std::ranges::find(found.ops, name) == found.ops.end()) found.ops.push_back(name);
   }
-  found.lines = lines_of(analysis_, ops, 3);
+  if (const auto lines = lines_of(judge.analysis, ops, 3); !lines.empty()) found.lines = lines;
   return found;
 }
 

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "mindtorch/analyze/code_origin.h"
 #include "mindtorch/analyze/frame_labels.h"
 #include "mindtorch/analyze/stack_leaves.h"
+#include "mindtorch/trace/open_spans.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -98,7 +100,6 @@ class OpFlame {
  private:
   struct Open {
     std::uint32_t node;
-    std::int64_t end_ns;
     bool is_frame;
   };
 
@@ -106,15 +107,15 @@ class OpFlame {
     const EventKind kind = recording_.events.kind[i];
     const bool is_frame = kind == EventKind::kModule || (python_ && kind == EventKind::kPythonFunction);
     if (kind == EventKind::kStep || (!is_frame && !analysis_.tree().is_node(i))) return;
-    while (!open_.empty() && open_.back().end_ns <= recording_.events.start_ns[i]) open_.pop_back();
-    const std::uint32_t parent = open_.empty() ? 0 : open_.back().node;
+    open_.close_until(recording_.events.start_ns[i]);
+    const std::uint32_t parent = open_.empty() ? 0 : open_.innermost().node;
     const trace::NameId name = recording_.events.name[i];
     const std::uint32_t key = is_frame ? name : analysis_.names().key(name);
     const std::uint32_t node =
         tree_.child(parent, key, [&] { return is_frame ? call_label(recording_.name(i)) : std::string(analysis_.names().text(key)); });
     ++tree_[node].calls;
     add_values(i, node, is_frame);
-    open_.push_back({node, recording_.events.end_ns(i), is_frame});
+    open_.open(recording_.events.end_ns(i), {node, is_frame});
   }
 
   // The time of a frame itself is not that of any node: it is the time of the node around it, which is moved here.
@@ -122,17 +123,15 @@ class OpFlame {
     const std::int64_t duration = recording_.events.duration_ns[i];
     tree_[node].self_ns += is_frame ? duration : analysis_.tree().self_ns(i);
     if (is_frame) {
-      if (!open_.empty()) tree_[open_.back().node].self_ns -= duration;
+      if (!open_.empty()) tree_[open_.innermost().node].self_ns -= duration;
       return;
     }
     // A node inside of a frame was subtracted from the node around the frame, but its frame contains it.
-    if (!open_.empty() && open_.back().is_frame) {
-      tree_[open_.back().node].self_ns -= duration;
-      for (std::size_t k = open_.size(); k-- > 0;) {
-        if (open_[k].is_frame) continue;
-        tree_[open_[k].node].self_ns += duration;
-        break;
-      }
+    if (!open_.empty() && open_.innermost().is_frame) {
+      tree_[open_.innermost().node].self_ns -= duration;
+      const auto around = open_.all();
+      const auto node_around = std::find_if(around.rbegin(), around.rend(), [](const auto& span) { return !span.value.is_frame; });
+      if (node_around != around.rend()) tree_[node_around->value.node].self_ns += duration;
     }
     tree_[node].self_device_ns += analysis_.launches().self_ns(i);
     if (!allocated_.empty()) tree_[node].allocated += allocated_[i];
@@ -143,8 +142,35 @@ class OpFlame {
   const bool python_;
   std::vector<std::int64_t> allocated_;
   Tree tree_;
-  std::vector<Open> open_;
+  trace::OpenSpans<Open> open_;
 };
+
+}  // namespace
+
+namespace {
+
+// The stacks that a sampler saw, of all threads, each with the time for which it stands.
+std::vector<FlameNode> sample_flame(const trace::Recording& recording, std::size_t most_nodes) {
+  std::vector<bool> is_shown;
+  for (const trace::Frame& frame : recording.stacks.frames)
+    is_shown.push_back(code_origin(recording.names[frame.file]) != CodeOrigin::kProfiler);
+  Tree tree;
+  std::unordered_map<std::string, std::uint32_t> ids;  // by the label of a frame: lines of one function are told apart
+  for (std::size_t k = 0; k < recording.samples.size(); ++k) {
+    const auto frames = recording.stacks.frames_of(recording.samples.stack[k]);
+    std::uint32_t node = 0;
+    for (std::size_t depth = frames.size(); depth-- > 0;) {
+      if (!is_shown[frames[depth]]) continue;
+      const std::string label = frame_label(recording, recording.stacks.frames[frames[depth]]);
+      const std::uint32_t id = ids.emplace(label, static_cast<std::uint32_t>(ids.size())).first->second;
+      node = tree.child(node, id, [&] { return label; });
+    }
+    if (node == 0) continue;
+    ++tree[node].calls;
+    tree[node].self_ns += recording.samples.duration_ns[k];
+  }
+  return tree.finish(most_nodes);
+}
 
 }  // namespace
 
@@ -154,7 +180,8 @@ std::vector<FlameNode> stack_flame(const Analysis& analysis, std::size_t most_no
   const trace::Recording& recording = analysis.recording();
   if (analysis.stacks().empty()) {
     const bool has_calls = std::ranges::find(recording.events.kind, EventKind::kPythonFunction) != recording.events.kind.end();
-    return has_calls ? OpFlame(analysis, true).finish(most_nodes) : std::vector<FlameNode>();
+    if (has_calls) return OpFlame(analysis, true).finish(most_nodes);
+    return recording.samples.size() > 0 ? sample_flame(recording, most_nodes) : std::vector<FlameNode>();
   }
   Tree tree;
   const LeafPaths texts(analysis);

@@ -25,7 +25,7 @@ struct FlameNode {
 MINDTORCH_EXPORT std::vector<FlameNode> op_flame(const Analysis& analysis, std::size_t most_nodes = 4000);
 
 // By the Python functions that ops ran in, outermost first, with the op as the last one (stack_leaves()). Without stacks, by the calls of
-// Python functions around ops, as torch records them. Empty without both.
+// Python functions around ops, as torch records them; without both, by the stacks that a sampler saw. Empty without all of these.
 MINDTORCH_EXPORT std::vector<FlameNode> stack_flame(const Analysis& analysis, std::size_t most_nodes = 4000);
 
 }  // namespace mindtorch::analyze

@@ -1,12 +1,15 @@
 // Memory view: a memory timeline, thinned out.
 #include "mindtorch/analyze/report/memory_view.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <numeric>
 #include <unordered_map>
 
 #include "mindtorch/analyze/memory_timeline.h"
+#include "mindtorch/analyze/report/verdict.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -60,6 +63,15 @@ std::int64_t bytes_before(const MemoryTimeline& timeline, const trace::Recording
   return 0;
 }
 
+// The line of the user's code and the op, or the op alone where no stacks were recorded.
+std::string holder_name(const Analysis& analysis, EventIndex node) {
+  if (node == kNoEvent) return "outside of any op";
+  const std::string_view op = analysis.recording().name(node);
+  const std::optional<StackId> stack = analysis.stacks().of(node);
+  const std::vector<std::string> lines = stack ? analysis.stacks().user_frames(*stack, 1) : std::vector<std::string>();
+  return lines.empty() ? std::string(op) : fmt::format("{}, {}", short_line(lines.front()), op);
+}
+
 // Plays the reports up to the peak.
 void find_holders(const Analysis& analysis, MemoryView& view) {
   const trace::MemoryColumns& memory = analysis.recording().memory;
@@ -87,7 +99,7 @@ void find_holders(const Analysis& analysis, MemoryView& view) {
   std::map<std::string, MemoryHolder> by_name;
   std::int64_t known = 0;
   for (const auto& [address, block] : alive) {
-    const std::string name = block.node == kNoEvent ? "outside of any op" : std::string(analysis.recording().name(block.node));
+    const std::string name = holder_name(analysis, block.node);
     MemoryHolder& holder = by_name[name];
     holder.name = name;
     holder.bytes += block.bytes;

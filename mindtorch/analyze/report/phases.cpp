@@ -1,148 +1,130 @@
-// Phases: one pass over the events of the host, one over those of the devices.
+// Phases: the segments of the main thread and the work of the devices, cut into steps.
 #include "mindtorch/analyze/report/phases.h"
 
 #include <algorithm>
 #include <limits>
-#include <optional>
+#include <map>
 
-#include "mindtorch/analyze/intervals.h"
+#include "mindtorch/analyze/report/step_kinds.h"
 #include "mindtorch/analyze/step_finder.h"
 #include "mindtorch/analyze/steps.h"
-#include "mindtorch/base/text.h"
 
 namespace mindtorch::analyze {
 namespace {
 
 using trace::EventKind;
 
-constexpr std::array<std::string_view, kHostPhases> kHostNames = {"forward", "backward",    "optimizer", "data loading",
-                                                                  "copies",  "collectives", "waiting",   "Python"};
 constexpr std::array<std::string_view, kDevicePhases> kDeviceNames = {"kernels", "copies", "collectives", "idle"};
 
-bool starts_with_any(std::string_view name, std::initializer_list<std::string_view> prefixes) {
-  return std::ranges::any_of(prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
-}
-
-// The phase that an event has whatever is around it.
-std::optional<HostPhase> own_phase(EventKind kind, std::string_view name) {
-  if (kind == EventKind::kBackward || name.starts_with("autograd::engine::evaluate_function")) return HostPhase::kBackward;
-  if (trace::is_launch_kind(kind)) {
-    if (contains(name, "Synchronize")) return HostPhase::kWait;
-    if (contains(name, "Memcpy")) return HostPhase::kCopy;
-    return std::nullopt;
-  }
-  if (starts_with_any(name, {"Optimizer.", "## Optimizer."})) return HostPhase::kOptimizer;
-  if (starts_with_any(name, {"enumerate(DataLoader)", "DataLoader"})) return HostPhase::kData;
-  if (starts_with_any(name, {"nccl:", "gloo:", "hccl:", "c10d::", "record_param_comms"})) return HostPhase::kCollective;
-  if (name == "aten::item" || name == "aten::_local_scalar_dense") return HostPhase::kWait;
-  if (name == "aten::copy_" || name == "aten::_to_copy") return HostPhase::kCopy;
-  return std::nullopt;
-}
-
-// Inside of these, events of any other phase belong to them: a copy that an optimizer makes is part of the optimizer.
-bool keeps_children(HostPhase phase) { return phase == HostPhase::kOptimizer || phase == HostPhase::kData; }
-
-// Goes through the nested events of a thread in order of time, and adds the time of each phase to the parts in which it passes.
-class PhaseWalk {
+// Calls `add(part, time)` for each part that a time overlaps. Times come in order.
+class StepWalk {
  public:
-  explicit PhaseWalk(std::vector<StepPhases>& parts) : parts_(parts), part_(parts.begin()) {}
+  explicit StepWalk(std::vector<StepPhases>& parts) : parts_(parts) {}
 
-  void enter(std::int64_t start, std::int64_t end, HostPhase phase) {
-    go_to(start);
-    open_.push_back({end, phase});
-  }
-  void finish() {
-    std::int64_t last = now_;
-    for (const Open& open : open_) last = std::max(last, open.end_ns);
-    go_to(last);
+  template <class Add>
+  void visit(std::int64_t start, std::int64_t end, Add add) {
+    while (at_ < parts_.size() && parts_[at_].end_ns() <= start) ++at_;
+    for (std::size_t k = at_; k < parts_.size() && parts_[k].start_ns < end; ++k) {
+      const std::int64_t time = std::min(end, parts_[k].end_ns()) - std::max(start, parts_[k].start_ns);
+      if (time > 0) add(parts_[k], time);
+    }
   }
 
  private:
-  struct Open {
-    std::int64_t end_ns;
-    HostPhase phase;
-  };
-
-  void go_to(std::int64_t time) {
-    while (!open_.empty() && open_.back().end_ns <= time) {
-      pass(open_.back().end_ns);
-      open_.pop_back();
-    }
-    pass(time);
-  }
-
-  // The time until then belongs to the innermost open event.
-  void pass(std::int64_t time) {
-    if (time <= now_) return;
-    if (!open_.empty() && open_.back().phase != HostPhase::kPython) add(now_, time, static_cast<std::size_t>(open_.back().phase));
-    now_ = time;
-  }
-
-  void add(std::int64_t start, std::int64_t end, std::size_t phase) {
-    while (part_ != parts_.end() && part_->start_ns + part_->duration_ns <= start) ++part_;
-    for (auto part = part_; part != parts_.end() && part->start_ns < end; ++part)
-      part->host[phase] += std::max<std::int64_t>(0, std::min(end, part->start_ns + part->duration_ns) - std::max(start, part->start_ns));
-  }
-
   std::vector<StepPhases>& parts_;
-  std::vector<StepPhases>::iterator part_;  // no part before it is reached again
-  std::vector<Open> open_;                  // outermost first
-  std::int64_t now_ = std::numeric_limits<std::int64_t>::min();
+  std::size_t at_ = 0;  // no part before it is reached again
 };
+
+// `spans`, which may overlap, cut so that each moment belongs to the one that began first.
+std::vector<DeviceSpan> apart(std::vector<DeviceSpan> spans) {
+  std::ranges::stable_sort(spans, {}, &DeviceSpan::start_ns);
+  std::vector<DeviceSpan> cut;
+  std::int64_t covered = std::numeric_limits<std::int64_t>::min();
+  for (DeviceSpan span : spans) {
+    span.start_ns = std::max(span.start_ns, covered);
+    if (span.start_ns >= span.end_ns) continue;
+    covered = span.end_ns;
+    cut.push_back(span);
+  }
+  return cut;
+}
+
+// Both are sorted and without overlaps. Returns `first`, and what of `then` lies outside of it.
+std::vector<DeviceSpan> joined(const std::vector<DeviceSpan>& first, const std::vector<DeviceSpan>& then) {
+  std::vector<DeviceSpan> all = first;
+  auto blocker = first.begin();
+  for (DeviceSpan span : then) {
+    while (blocker != first.end() && blocker->end_ns <= span.start_ns) ++blocker;
+    for (auto at = blocker; at != first.end() && at->start_ns < span.end_ns; ++at) {
+      if (at->start_ns > span.start_ns) all.push_back({span.start_ns, at->start_ns, span.event, span.phase});
+      span.start_ns = std::max(span.start_ns, at->end_ns);
+    }
+    if (span.start_ns < span.end_ns) all.push_back(span);
+  }
+  std::ranges::stable_sort(all, {}, &DeviceSpan::start_ns);
+  return all;
+}
 
 }  // namespace
 
-std::string_view host_phase_name(HostPhase phase) { return kHostNames[static_cast<std::size_t>(phase)]; }
-std::string_view device_phase_name(DevicePhase phase) { return kDeviceNames[static_cast<std::size_t>(phase)]; }
-
-bool is_collective_name(std::string_view name) {
-  return starts_with_any(name, {"nccl", "hccl", "hcom_", "rccl"}) || contains(name, "ncclDevKernel") || contains(name, "ncclKernel");
+std::string pool_name(std::string_view thread_name) {
+  std::string plain;
+  for (const char c : thread_name) {
+    if (c < '0' || c > '9') plain += c;
+  }
+  while (!plain.empty() && (plain.back() == '_' || plain.back() == '-' || plain.back() == ' ')) plain.pop_back();
+  return plain;
 }
 
+std::string_view device_phase_name(DevicePhase phase) { return kDeviceNames[static_cast<std::size_t>(phase)]; }
+
 Phases::Phases(const Analysis& analysis, Times times) : analysis_(&analysis) {
-  classify();
-  find_steps();
-  find_main_track();
   has_device_work_ = std::ranges::any_of(analysis.recording().events.kind, is_device_work);
-  if (times == Times::kStepsOnly) return;
-  if (!has_steps_) cut_slices();
+  if (times == Times::kStepsOnly) {
+    causes_ = std::make_shared<const EventCauses>(analysis.recording(), analysis.tree());
+    main_track_ = find_main_track(analysis);
+    Iterations found;
+    found.steps = analyze::steps(analysis);
+    const bool has_events = std::ranges::any_of(analysis.recording().events.kind, [](EventKind kind) { return kind == EventKind::kStep; });
+    if (!found.steps.empty() && (has_events || found.steps.size() > 1)) found.origin = Iterations::Origin::kSteps;
+    take_steps(std::move(found));
+    return;
+  }
+  attribution_ = std::make_shared<const Attribution>(analysis);
+  main_track_ = attribution_->main_track();
+  Iterations found = find_iterations(analysis, main_track_);
+  const std::vector<std::string> stages = found.stages;
+  take_steps(std::move(found));
+  judged_tracks_ = {main_track_};
+  if (!has_steps()) cut_slices();
+  if (!has_steps() && !has_device_work_) choose_judged_tracks();
+  if (has_device_work_) find_device_spans();
   for (std::vector<StepPhases>* parts : {&steps_, &slices_}) {
     if (parts->empty()) continue;
     add_host_times(*parts);
-    add_backward_of_other_threads(*parts);
-    add_device_times(*parts);
+    if (has_device_work_) add_device_times(*parts);
   }
+  if (has_steps()) find_kinds(stages);
 }
 
-void Phases::classify() {
-  const trace::Recording& recording = analysis_->recording();
-  const EventTree& tree = analysis_->tree();
-  phase_of_.assign(recording.events.size(), HostPhase::kPython);
-  // Names are looked at once; ops and scopes of one name have one answer, and launches are told by their kind.
-  std::vector<std::optional<std::optional<HostPhase>>> known(recording.names.size());
-  for (EventIndex i = 0; i < recording.events.size(); ++i) {
-    const EventKind kind = recording.events.kind[i];
-    if (!tree.is_node(i) || kind == EventKind::kStep) continue;
-    const EventIndex parent = tree.parent(i);
-    const HostPhase around = parent == kNoEvent ? HostPhase::kPython : phase_of_[parent];
-    if (keeps_children(around)) {
-      phase_of_[i] = around;
-      continue;
+void Phases::take_steps(Iterations found) {
+  origin_ = found.origin;
+  unit_ = std::move(found.unit);
+  if (!has_steps()) return take_whole_recording();
+  StepFinder<Step> finder(found.steps);
+  if (origin_ != Iterations::Origin::kSteps) {
+    const trace::EventColumns& events = analysis_->recording().events;
+    for (EventIndex i = 0; i < events.size(); ++i) {
+      if (!analysis_->tree().is_node(i)) continue;
+      if (const std::int64_t at = finder.at(events.start_ns[i]); at >= 0) ++found.steps[static_cast<std::size_t>(at)].events;
     }
-    auto& own = known[recording.events.name[i]];
-    if (!own) own = own_phase(kind, recording.name(i));
-    const bool is_work = kind == EventKind::kOp || trace::is_launch_kind(kind);
-    phase_of_[i] = own->value_or(around != HostPhase::kPython || !is_work ? around : HostPhase::kForward);
   }
+  for (const Step& step : found.steps)
+    steps_.push_back({.number = step.number, .start_ns = step.start_ns, .duration_ns = step.duration_ns, .events = step.events});
 }
 
-void Phases::find_steps() {
+void Phases::take_whole_recording() {
   const trace::Recording& recording = analysis_->recording();
-  for (const Step& step : analyze::steps(*analysis_))
-    steps_.push_back({.number = step.number, .start_ns = step.start_ns, .duration_ns = step.duration_ns, .events = step.events});
-  const bool has_events = std::ranges::any_of(recording.events.kind, [](EventKind kind) { return kind == EventKind::kStep; });
-  has_steps_ = has_events || steps_.size() > 1;
-  if (has_steps_) return;
   std::int64_t first = recording.clock.start_ns, last = recording.clock.end_ns;
   for (EventIndex i = 0; i < recording.events.size(); ++i) {
     first = i == 0 ? recording.events.start_ns[i] : std::min(first, recording.events.start_ns[i]);
@@ -151,25 +133,36 @@ void Phases::find_steps() {
   steps_ = {{.start_ns = first, .duration_ns = last - first, .events = static_cast<std::int64_t>(recording.events.size())}};
 }
 
-void Phases::find_main_track() {
-  const trace::Recording& recording = analysis_->recording();
-  std::int64_t most = -1;
-  for (trace::TrackId t = 0; t < recording.tracks.size(); ++t) {
-    const trace::Track& track = recording.tracks[t];
-    if (track.kind != trace::Track::Kind::kThread) continue;
-    std::int64_t busy = 0;
-    for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
-      if (recording.events.kind[i] == EventKind::kStep) {
-        main_track_ = t;
-        return;
-      }
-      if (analysis_->tree().is_node(i)) busy += analysis_->tree().self_ns(i);
-    }
-    if (busy > most) main_track_ = t, most = busy;
-  }
-}
-
 std::int64_t Phases::step_at(std::int64_t time_ns) const { return StepFinder<StepPhases>(steps_).at(time_ns); }
+
+void Phases::choose_judged_tracks() {
+  const std::vector<trace::Track>& tracks = analysis_->recording().tracks;
+  if (tracks.empty()) return;
+  struct Pool {
+    std::int64_t busy_ns = 0, most_ns = 0;
+    trace::TrackId busiest = 0;
+    std::vector<trace::TrackId> tracks;
+  };
+  std::map<std::string, Pool> pools;
+  std::int64_t busy_on_main = 0;
+  for (trace::TrackId t = 0; t < tracks.size(); ++t) {
+    if (tracks[t].kind != trace::Track::Kind::kThread || tracks[t].pid != tracks[main_track_].pid) continue;
+    std::int64_t busy = 0;
+    for (const Segment& segment : attribution_->of(t)) {
+      const bool waits = is_without_work(segment.cause) || segment.cause == Cause::kLock;
+      busy += waits ? 0 : segment.duration_ns();
+    }
+    if (t == main_track_) busy_on_main = busy;
+    Pool& pool = pools[pool_name(tracks[t].name)];
+    pool.busy_ns += busy;
+    pool.tracks.push_back(t);
+    if (busy > pool.most_ns) pool.most_ns = busy, pool.busiest = t;
+  }
+  const auto most = std::ranges::max_element(pools, {}, [](const auto& pool) { return pool.second.busy_ns; });
+  if (most == pools.end() || most->second.busy_ns <= busy_on_main) return;
+  main_track_ = most->second.busiest;
+  judged_tracks_ = most->second.tracks;
+}
 
 void Phases::cut_slices() {
   const StepPhases& whole = steps_.front();
@@ -188,70 +181,47 @@ void Phases::cut_slices() {
 }
 
 void Phases::add_host_times(std::vector<StepPhases>& parts) const {
-  const trace::Recording& recording = analysis_->recording();
-  if (!recording.tracks.empty()) {
-    PhaseWalk walk(parts);
-    const trace::Track& track = recording.tracks[main_track_];
-    for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
-      if (analysis_->tree().is_node(i) && recording.events.kind[i] != EventKind::kStep)
-        walk.enter(recording.events.start_ns[i], recording.events.end_ns(i), phase_of_[i]);
-    }
-    walk.finish();
-  }
-  for (StepPhases& part : parts) {
-    std::int64_t rest = part.duration_ns;
-    for (const std::int64_t time : part.host) rest -= time;
-    part.host[static_cast<std::size_t>(HostPhase::kPython)] = std::max<std::int64_t>(0, rest);
+  constexpr auto kRest = static_cast<std::size_t>(Cause::kUnknown);
+  for (StepPhases& part : parts) part.host[kRest] = part.duration_ns;
+  if (analysis_->recording().tracks.empty()) return;
+  StepWalk walk(parts);
+  for (const Segment& segment : attribution_->of(main_track_)) {
+    if (segment.cause == Cause::kUnknown) continue;
+    walk.visit(segment.start_ns, segment.end_ns, [&](StepPhases& part, std::int64_t time) {
+      part.host[static_cast<std::size_t>(segment.cause)] += time;
+      part.host[kRest] -= time;
+    });
   }
 }
 
-// With a device, autograd runs on a thread of its own while the main thread waits without any event.
-void Phases::add_backward_of_other_threads(std::vector<StepPhases>& parts) const {
+void Phases::find_device_spans() {
   const trace::Recording& recording = analysis_->recording();
-  Intervals busy, backward;
-  for (trace::TrackId t = 0; t < recording.tracks.size(); ++t) {
-    const trace::Track& track = recording.tracks[t];
-    if (track.kind != trace::Track::Kind::kThread) continue;
-    for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
-      if (!analysis_->tree().is_node(i)) continue;
-      const EventIndex parent = analysis_->tree().parent(i);
-      const bool is_outermost = parent == kNoEvent || phase_of_[parent] != phase_of_[i];
-      if (!is_outermost) continue;
-      if (t == main_track_ && phase_of_[i] != HostPhase::kPython) busy.add(recording.events.start_ns[i], recording.events.end_ns(i));
-      if (t != main_track_ && phase_of_[i] == HostPhase::kBackward) backward.add(recording.events.start_ns[i], recording.events.end_ns(i));
-    }
-  }
-  if (backward.empty()) return;
-  const Intervals alone = backward.united().without(busy.united());
-  for (StepPhases& step : parts) {
-    std::int64_t& python = step.host[static_cast<std::size_t>(HostPhase::kPython)];
-    const std::int64_t time = std::min(python, alone.covered_ns(step.start_ns, step.start_ns + step.duration_ns));
-    python -= time;
-    step.host[static_cast<std::size_t>(HostPhase::kBackward)] += time;
-  }
-}
-
-void Phases::add_device_times(std::vector<StepPhases>& parts) const {
-  const trace::Recording& recording = analysis_->recording();
-  Intervals kernels, copies, collectives;
+  std::array<std::vector<DeviceSpan>, 3> spans;
   for (EventIndex i = 0; i < recording.events.size(); ++i) {
     const EventKind kind = recording.events.kind[i];
     if (!is_device_work(kind)) continue;
     const bool is_collective = kind == EventKind::kCollective || (kind == EventKind::kKernel && is_collective_name(recording.name(i)));
-    Intervals& of_kind = is_collective ? collectives : kind == EventKind::kKernel ? kernels : copies;
-    of_kind.add(recording.events.start_ns[i], recording.events.end_ns(i));
+    const DevicePhase phase = is_collective                ? DevicePhase::kCollective
+                              : kind == EventKind::kKernel ? DevicePhase::kCompute
+                                                           : DevicePhase::kCopy;
+    spans[static_cast<std::size_t>(phase)].push_back({recording.events.start_ns[i], recording.events.end_ns(i), i, phase});
   }
-  if (!has_device_work_) return;
   // Work that runs beside kernels does not add to the time of a step, so it is not counted.
-  const Intervals compute = kernels.united();
-  const Intervals moving = copies.united().without(compute);
-  const Intervals talking = collectives.united().without(compute).without(moving);
-  for (StepPhases& step : parts) {
-    const std::int64_t end = step.start_ns + step.duration_ns;
-    step.device = {compute.covered_ns(step.start_ns, end), moving.covered_ns(step.start_ns, end), talking.covered_ns(step.start_ns, end),
-                   0};
-    step.device[3] = step.duration_ns - step.device[0] - step.device[1] - step.device[2];
+  device_ = joined(joined(apart(std::move(spans[0])), apart(std::move(spans[1]))), apart(std::move(spans[2])));
+}
+
+void Phases::add_device_times(std::vector<StepPhases>& parts) const {
+  constexpr auto kIdle = static_cast<std::size_t>(DevicePhase::kIdle);
+  for (StepPhases& part : parts) part.device[kIdle] = part.duration_ns;
+  StepWalk walk(parts);
+  for (const DeviceSpan& span : device_) {
+    walk.visit(span.start_ns, span.end_ns, [&](StepPhases& part, std::int64_t time) {
+      part.device[static_cast<std::size_t>(span.phase)] += time;
+      part.device[kIdle] -= time;
+    });
   }
 }
+
+void Phases::find_kinds(const std::vector<std::string>& stages) { kinds_ = step_kinds(steps_, stages); }
 
 }  // namespace mindtorch::analyze

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "mindtorch/analyze/arguments.h"
+#include "mindtorch/trace/open_spans.h"
 #include "mindtorch/trace/text.h"
 
 namespace mindtorch::analyze {
@@ -14,9 +15,9 @@ namespace {
 using trace::EventKind;
 
 // Numbers the places of one kind, and gives their texts. Ask for the events of a track in order.
-class Places {
+class PlaceNumbers {
  public:
-  Places(const Analysis& analysis, OpPlace kind) : analysis_(analysis), recording_(analysis.recording()), kind_(kind) {
+  PlaceNumbers(const Analysis& analysis, OpPlace kind) : analysis_(analysis), recording_(analysis.recording()), kind_(kind) {
     if (kind_ == OpPlace::kLine && !analysis_.stacks().empty()) line_of_stack_ = analysis_.stacks().group_by_user_frames(1);
   }
 
@@ -32,21 +33,20 @@ class Places {
   // Of an event for which place_of() gave a place.
   std::string text_of(EventIndex event) const {
     if (kind_ == OpPlace::kShapes) return shapes_text(input_shapes(recording_.inputs.find(event)));
-    if (kind_ == OpPlace::kModule) return std::string(recording_.name(open_modules_.back()));
+    if (kind_ == OpPlace::kModule) return std::string(recording_.name(open_modules_.innermost()));
     const std::vector<std::string> frames = analysis_.stacks().user_frames(*analysis_.stacks().of(event), 1);
     return frames.empty() ? std::string() : frames.front();
   }
 
  private:
   std::optional<std::uint32_t> module_around(EventIndex event) {
-    while (!open_modules_.empty() && recording_.events.end_ns(open_modules_.back()) <= recording_.events.start_ns[event])
-      open_modules_.pop_back();
+    open_modules_.close_until(recording_.events.start_ns[event]);
     if (recording_.events.kind[event] == EventKind::kModule) {
-      open_modules_.push_back(event);
+      open_modules_.open(recording_.events.end_ns(event), event);
       return std::nullopt;  // the module itself is in the table of modules
     }
     if (open_modules_.empty()) return std::nullopt;
-    return recording_.events.name[open_modules_.back()];
+    return recording_.events.name[open_modules_.innermost()];
   }
 
   std::optional<std::uint32_t> line_of(EventIndex event) const {
@@ -60,14 +60,14 @@ class Places {
   const OpPlace kind_;
   ShapeIds shapes_;
   std::vector<std::uint32_t> line_of_stack_;  // by StackId
-  std::vector<EventIndex> open_modules_;      // outermost first
+  trace::OpenSpans<EventIndex> open_modules_;
 };
 
 }  // namespace
 
 std::vector<OpRow> rows_by_place(const Analysis& analysis, const Phases& phases, OpPlace place, std::size_t most_rows) {
   const trace::Recording& recording = analysis.recording();
-  Places places(analysis, place);
+  PlaceNumbers places(analysis, place);
   std::vector<OpRow> rows;
   std::unordered_map<std::uint64_t, std::size_t> row_of;  // by key of the name and number of the place
   for (const trace::Track& track : recording.tracks) {
@@ -78,12 +78,13 @@ std::vector<OpRow> rows_by_place(const Analysis& analysis, const Phases& phases,
       const EventNames::Key name = analysis.names().key(recording.events.name[i]);
       const auto [at, is_new] = row_of.emplace(std::uint64_t{name} << 32 | *where, rows.size());
       if (is_new) {
-        rows.push_back(row_for(analysis, phases, i));
+        rows.push_back(row_for(analysis, i));
         rows.back().place = places.text_of(i);
       }
-      add_host_call(rows[at->second], analysis, i);
+      add_host_call(rows[at->second], analysis, phases, i);
     }
   }
+  settle_phases(rows);
   std::ranges::stable_sort(rows, std::ranges::greater{}, [](const OpRow& row) { return row.self_ns + row.self_device_ns; });
   if (rows.size() > most_rows) rows.resize(most_rows);
   return rows;

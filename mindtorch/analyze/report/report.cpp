@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <future>
 
+#include "mindtorch/analyze/report/ledger.h"
+
 namespace mindtorch::analyze {
 namespace {
 
@@ -38,11 +40,19 @@ Report make_report(const Analysis& analysis, std::size_t most_steps) {
   std::vector<std::int64_t> durations;
   for (const StepPhases& step : phases.steps()) durations.push_back(step.duration_ns);
   report.step_count = phases.has_steps() ? durations.size() : 0;
+  report.unit = phases.unit();
   report.median_step_ns = median_of(durations);
+  std::ranges::sort(durations);
+  report.p95_step_ns = durations.empty() ? 0 : durations[std::min(durations.size() - 1, durations.size() * 95 / 100)];
   report.steps = thinned_out(phases.steps(), most_steps);
   report.slices = phases.slices();
   report.tables = work_tables(analysis, phases);
-  report.findings = find_findings(analysis, phases, report.tables);
+  Ledger ledger(analysis, phases);
+  report.mean_step_ns = ledger.mean_ns();
+  report.kinds = phases.kinds();
+  report.findings = find_findings(analysis, phases, report.tables, ledger);
+  report.verdict = find_verdict(analysis, phases, ledger, report.findings);
+  report.lanes = cause_lanes(analysis, phases, ledger);
   report.timelines = timeline_views(analysis, phases);
   beside.get();
   return report;

@@ -2,14 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "mindtorch/analyze/analysis.h"
+#include "mindtorch/analyze/report/cause_lanes.h"
 #include "mindtorch/analyze/report/findings.h"
 #include "mindtorch/analyze/report/flame.h"
 #include "mindtorch/analyze/report/memory_view.h"
 #include "mindtorch/analyze/report/phases.h"
 #include "mindtorch/analyze/report/timeline_view.h"
+#include "mindtorch/analyze/report/verdict.h"
 #include "mindtorch/analyze/report/work_tables.h"
 #include "mindtorch/base/export.h"
 
@@ -21,7 +24,13 @@ struct Report {
   std::vector<StepPhases> steps;   // at most `most_steps`: the slowest, and others at even distances
   std::vector<StepPhases> slices;  // of the time; only without steps
   std::size_t step_count = 0;
+  std::string unit = "step";  // what a step is called: "step", "iteration", the name of a scope
   std::int64_t median_step_ns = 0;
+  std::int64_t mean_step_ns = 0;  // of the steps that are judged (all but the first of more than three), with the time to the next one
+  std::int64_t p95_step_ns = 0;
+  Judgement verdict;
+  std::vector<CauseLane> lanes;
+  std::vector<StepKind> kinds;
   std::vector<Finding> findings;
   WorkTables tables;
   std::vector<FlameNode> op_flame;

@@ -1,71 +1,123 @@
-// Rules: what the rules for findings share. findings.cpp has those about the host, device_rules.cpp those about devices, copy_rules.cpp the
-// one about copies that are undone.
+// Rules: each is one function that claims time of the ledger and explains it, and one row of the table in findings.cpp.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "mindtorch/analyze/report/findings.h"
+#include "mindtorch/analyze/report/ledger.h"
 #include "mindtorch/base/text.h"
 
 namespace mindtorch::analyze {
 
-inline constexpr double kWorthTelling = 0.05;  // of the time of a step
-
-std::string time_text(std::int64_t ns);
-std::string share_text(double share);
-
-// Each rule looks at times that were measured, and has a threshold below which it says nothing.
-class Rules {
- public:
-  Rules(const Analysis& analysis, const Phases& phases, const WorkTables& tables);
-
-  std::vector<Finding> finish();
-
- private:
-  std::optional<Finding> waiting_for_data() const;
-  std::optional<Finding> unfused_optimizer() const;
-  std::optional<Finding> zeroed_gradients() const;
-  std::optional<Finding> unneeded_copies() const;
-  std::optional<Finding> uneven_steps() const;
-  std::optional<Finding> time_between_steps() const;
-  std::optional<Finding> python_between_ops() const;
-
-  std::optional<Finding> synchronising_calls() const;
-  std::optional<Finding> pageable_copies() const;
-  std::optional<Finding> float32_matmuls() const;
-  std::optional<Finding> tiny_kernels() const;
-  std::optional<Finding> idle_device() const;
-  std::optional<Finding> device_allocations() const;
-
-  std::int64_t median_host(HostPhase phase) const;
-  std::int64_t median_device(DevicePhase phase) const;
-  double share_of_step(std::int64_t ns) const { return static_cast<double>(ns) / static_cast<double>(step_ns_); }
-  double per_step(std::int64_t value) const { return static_cast<double>(value) / static_cast<double>(phases_.steps().size()); }
-
-  // Ops of a phase, most time first.
-  std::vector<std::string> ops_of(HostPhase phase, std::size_t limit) const;
-  Finding finding(std::string_view id, std::string title, std::int64_t cost) const;
-
-  // How many ops and source lines a finding lists.
-  struct Listed {
-    std::size_t ops, lines;
-  };
-  // A finding about a phase that takes a share of each step that is worth telling. `where` completes the sentence of its evidence.
-  std::optional<Finding> phase_finding(std::string_view id, std::string title, HostPhase phase, std::string_view where,
-                                       Listed listed) const;
-  std::string what_grew(const StepPhases& step) const;
-
-  const Analysis& analysis_;
-  const Phases& phases_;
-  const WorkTables& tables_;
-  std::vector<StepPhases> steps_;  // without the first one
-  std::int64_t step_ns_ = 1;       // median
-  std::int64_t step_sum_ = 0;
-  std::vector<Finding> findings_;
+// The thresholds of all rules. Shares are of the time of a step.
+struct Thresholds {
+  static constexpr double kWorthTelling = 0.05;
+  static constexpr double kSlowFunction = 0.1;
+  static constexpr double kMuch = 0.1;
+  static constexpr double kVeryMuch = 0.3;
+  static constexpr double kMostOfAStep = 0.5;
+  static constexpr double kIdleBetweenKernels = 0.3;
+  static constexpr std::int64_t kSmallKernelNs = 10'000;
+  static constexpr double kManyKernels = 50;           // per step
+  static constexpr double kManyOptimizerOps = 50;      // per step
+  static constexpr double kManyElementAccesses = 200;  // per step
+  static constexpr double kSlowStep = 1.5;             // times the mean of the usual ones
+  static constexpr std::size_t kStepsToCompare = 8;
+  static constexpr std::int64_t kLeakBytes = 4096;           // per step
+  static constexpr std::int64_t kLeakOfProcess = 256 << 10;  // per step; less is noise of allocators
+  static constexpr double kBusyWorkers = 0.8;                // of their time
 };
+
+// "train.py:main", whatever line of it runs: functions of one name in one file are one.
+std::string function_of(const Place& place);
+std::string time_text(std::int64_t ns);
+std::string percent_text(double share);
+
+// What rules look at, and how they claim time.
+class Judge {
+ public:
+  Judge(const Analysis& of, const Phases& its_phases, const WorkTables& its_tables, Ledger& its_ledger)
+      : analysis(of), phases(its_phases), tables(its_tables), ledger(its_ledger), attribution(its_phases.attribution()) {}
+
+  using IsMeant = std::function<bool(const Cell&)>;
+  // Time that no finding has claimed yet.
+  Claim free(const IsMeant& is_meant, std::int64_t most = INT64_MAX) const { return ledger.free(is_meant, most); }
+  bool is_worth_telling(const Claim& claim) const { return claim.ns > 0 && ledger.share(claim.ns) >= Thresholds::kWorthTelling; }
+  // A finding that takes the claim. Its lines and ops are those of the claim with most time.
+  Finding finding(std::string_view id, std::string title, const Claim& claim) const;
+  // The same if the claim is worth telling. `where` completes the sentence of its evidence: "12 ms of each step (30 %) pass in ...".
+  std::optional<Finding> worth(std::string_view id, std::string title, const IsMeant& is_meant, std::string_view where) const;
+  // "12.000ms of each step (30 %) pass in `where`"
+  std::string passes_in(const Claim& claim, std::string_view where) const;
+
+  const Place& place(const Cell& cell) const { return attribution.place(cell.place); }
+  std::string_view name(const Cell& cell) const { return cell.name == EventNames::kHidden ? "" : analysis.names().text(cell.name); }
+  std::string_view unit() const { return phases.has_steps() ? "step" : "recording"; }
+  // How often events that are meant begin in a judged step, on average.
+  double count_per_step(const std::function<bool(EventIndex)>& is_meant) const;
+  // The lines with most time in the function with most time, then those of the next one.
+  std::vector<std::string> lines_of_claim(const Claim& claim, std::size_t limit) const;
+  // The largest of the texts that `text` gives for the cells of a claim, by time; empty texts do not count.
+  std::vector<std::string> largest(const Claim& claim, const std::function<std::string(const Cell&)>& text, std::size_t limit) const;
+
+  const Analysis& analysis;
+  const Phases& phases;
+  const WorkTables& tables;
+  Ledger& ledger;
+  const Attribution& attribution;
+};
+
+struct Rule {
+  std::string_view id;
+  std::optional<Finding> (*find)(const Judge& judge);
+};
+
+// host_rules.cpp: waiting, loading and Python
+std::optional<Finding> garbage_collection(const Judge& judge);
+std::optional<Finding> waiting_for_gil(const Judge& judge);
+std::optional<Finding> waiting_for_data(const Judge& judge);
+std::optional<Finding> compiling_in_steps(const Judge& judge);
+std::optional<Finding> checkpoints(const Judge& judge);
+std::optional<Finding> logging(const Judge& judge);
+std::optional<Finding> sleeping(const Judge& judge);
+std::optional<Finding> waiting_for_lock(const Judge& judge);
+std::optional<Finding> waiting_for_thread(const Judge& judge);
+std::optional<Finding> files_and_network(const Judge& judge);
+std::optional<Finding> not_running(const Judge& judge);
+std::optional<Finding> exposed_collectives(const Judge& judge);
+std::optional<Finding> slow_python(const Judge& judge);
+std::optional<Finding> python_between_ops(const Judge& judge);
+// op_rules.cpp: what ops are called, how often, and with what
+std::optional<Finding> unfused_optimizer(const Judge& judge);
+std::optional<Finding> zeroed_gradients(const Judge& judge);
+std::optional<Finding> float64_ops(const Judge& judge);
+std::optional<Finding> element_accesses(const Judge& judge);
+// model_rules.cpp: how a model is built and called
+std::optional<Finding> anomaly_detection(const Judge& judge);
+std::optional<Finding> dense_embedding_gradients(const Judge& judge);
+std::optional<Finding> math_attention(const Judge& judge);
+std::optional<Finding> recomputation(const Judge& judge);
+std::optional<Finding> unused_graphs(const Judge& judge);
+std::optional<Finding> deep_copies(const Judge& judge);
+std::optional<Finding> converted_layouts(const Judge& judge);
+std::optional<Finding> elementwise_chains(const Judge& judge);
+// copy_rules.cpp
+std::optional<Finding> unneeded_copies(const Judge& judge);
+// device_rules.cpp: devices and the work on them
+std::optional<Finding> synchronising_calls(const Judge& judge);
+std::optional<Finding> pageable_copies(const Judge& judge);
+std::optional<Finding> float32_matmuls(const Judge& judge);
+std::optional<Finding> tiny_kernels(const Judge& judge);
+std::optional<Finding> idle_device(const Judge& judge);
+std::optional<Finding> device_allocations(const Judge& judge);
+// step_rules.cpp: steps beside each other
+std::optional<Finding> uneven_steps(const Judge& judge);
+std::optional<Finding> time_between_steps(const Judge& judge);
+std::optional<Finding> growing_memory(const Judge& judge);
 
 }  // namespace mindtorch::analyze

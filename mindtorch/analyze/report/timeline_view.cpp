@@ -135,11 +135,8 @@ std::vector<TimelineView> timeline_views(const Analysis& analysis, const Phases&
     add(steps.front(), phases.has_steps() ? fmt::format("Step {}", steps.front().number) : "The whole recording");
     return views;
   }
-  std::vector<std::int64_t> durations;
-  for (const StepPhases& step : steps) durations.push_back(step.duration_ns);
-  std::ranges::nth_element(durations, durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2));
-  const std::int64_t median = durations[durations.size() / 2];
-  const auto typical = std::ranges::min_element(steps, {}, [&](const StepPhases& step) { return std::abs(step.duration_ns - median); });
+  // The largest kind of steps is what the program does most of the time.
+  const auto typical = steps.begin() + static_cast<std::ptrdiff_t>(phases.kinds().front().typical);
   const auto slowest = std::ranges::max_element(steps, {}, &StepPhases::duration_ns);
   add(*typical, fmt::format("Step {}, typical", typical->number));
   if (slowest != typical) add(*slowest, fmt::format("Step {}, slowest", slowest->number));

@@ -38,6 +38,7 @@ class Tables {
     for (EventIndex i = 0; i < recording_.events.size(); ++i) {
       if (counts(i)) add(i);
     }
+    settle_phases(rows_[0]);
     WorkTables tables;
     tables.ops_left_out = sort_and_cut(rows_[0], row_of_[0], false);
     tables.kernels_left_out = sort_and_cut(rows_[1], row_of_[1], true);
@@ -66,10 +67,10 @@ class Tables {
     std::uint32_t& slot = row_slot(i);
     if (slot == kNoRow) {
       slot = static_cast<std::uint32_t>(rows_[on_device].size());
-      rows_[on_device].push_back(row_for(analysis_, phases_, i));
+      rows_[on_device].push_back(row_for(analysis_, i));
     }
     OpRow& row = rows_[on_device][slot];
-    if (!on_device) return add_host_call(row, analysis_, i);
+    if (!on_device) return add_host_call(row, analysis_, phases_, i);
     const std::int64_t duration = recording_.events.duration_ns[i];
     row.add_call(duration);
     row.total_ns += duration;
@@ -178,18 +179,24 @@ bool is_host_work(const Analysis& analysis, EventIndex event) {
   return analysis.names().key(events.name[event]) != EventNames::kHidden;
 }
 
-OpRow row_for(const Analysis& analysis, const Phases& phases, EventIndex event) {
+OpRow row_for(const Analysis& analysis, EventIndex event) {
   const trace::EventColumns& events = analysis.recording().events;
   return {.name = std::string(analysis.names().text(analysis.names().key(events.name[event]))),
-          .kind = trace::event_kind_name(events.kind[event]),
-          .phase = phases.of(event)};
+          .kind = trace::event_kind_name(events.kind[event])};
 }
 
-void add_host_call(OpRow& row, const Analysis& analysis, EventIndex event) {
+void settle_phases(std::vector<OpRow>& rows) {
+  for (OpRow& row : rows) row.phase = static_cast<Cause>(std::ranges::max_element(row.by_phase) - row.by_phase.begin());
+}
+
+void add_host_call(OpRow& row, const Analysis& analysis, const Phases& phases, EventIndex event) {
   const std::int64_t duration = analysis.recording().events.duration_ns[event];
   row.add_call(duration);
   row.self_ns += analysis.tree().self_ns(event);
   row.self_device_ns += analysis.launches().self_ns(event);
+  // Calls without time of their own count a little, so that their rows have a phase.
+  row.by_phase[static_cast<std::size_t>(phases.of(event))] +=
+      std::max<std::int64_t>(1, analysis.tree().self_ns(event) + analysis.launches().self_ns(event));
   const MemoryDelta memory = analysis.memory_use().self(event);
   row.memory += memory.cpu + memory.device;
   if (is_inside_its_own_name(analysis, event)) return;
@@ -200,7 +207,7 @@ void add_host_call(OpRow& row, const Analysis& analysis, EventIndex event) {
 WorkTables work_tables(const Analysis& analysis, const Phases& phases, const WorkTableOptions& options) {
   WorkTables tables = Tables(analysis, phases, options).finish();
   tables.modules = module_rows(analysis, options.most_rows);
-  tables.lines = line_rows(analysis, options.most_rows);
+  tables.lines = analysis.stacks().empty() ? seen_line_rows(analysis, phases, options.most_rows) : line_rows(analysis, options.most_rows);
   tables.ops_by_shapes = rows_by_place(analysis, phases, OpPlace::kShapes, options.most_rows);
   tables.ops_by_module = rows_by_place(analysis, phases, OpPlace::kModule, options.most_rows);
   tables.ops_by_line = rows_by_place(analysis, phases, OpPlace::kLine, options.most_rows);

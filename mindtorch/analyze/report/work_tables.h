@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,9 +23,10 @@ struct WorkLink {
 
 struct OpRow {
   std::string name;
-  std::string place;      // what else tells the row from others: shapes, a module or a line; empty in tables by name
-  std::string_view kind;  // "op", "scope", "kernel", ... or "module", "line"
-  HostPhase phase = HostPhase::kPython;
+  std::string place;                             // what else tells the row from others: shapes, a module or a line; empty in tables by name
+  std::string_view kind;                         // "op", "scope", "kernel", ... or "module", "line"
+  Cause phase = Cause::kUnknown;                 // in which it spends most time
+  std::array<std::int64_t, kCauses> by_phase{};  // own time of host calls, and of the work that they launch
   std::int64_t calls = 0;
   std::int64_t total_ns = 0;  // a call inside a call of the same name counts once
   std::int64_t self_ns = 0;
@@ -68,9 +70,11 @@ MINDTORCH_EXPORT WorkTables work_tables(const Analysis& analysis, const Phases& 
 
 // True for host events that tables list: ops, scopes and calls of a runtime, but neither steps nor hidden names.
 bool is_host_work(const Analysis& analysis, EventIndex event);
-// A row with the name, kind and phase of an event, and no calls.
-OpRow row_for(const Analysis& analysis, const Phases& phases, EventIndex event);
+// A row with the name and kind of an event, and no calls.
+OpRow row_for(const Analysis& analysis, EventIndex event);
 // Adds a call on the host to its row.
-void add_host_call(OpRow& row, const Analysis& analysis, EventIndex event);
+void add_host_call(OpRow& row, const Analysis& analysis, const Phases& phases, EventIndex event);
+// Sets the phase of rows to that with most time.
+void settle_phases(std::vector<OpRow>& rows);
 
 }  // namespace mindtorch::analyze

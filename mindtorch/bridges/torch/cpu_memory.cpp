@@ -6,9 +6,9 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-#include <atomic>
 #include <cerrno>
 #include <limits>
+#include <mutex>
 
 #include "mindtorch/bridges/torch/allocation_table.h"
 #include "mindtorch/record/hooks.h"
@@ -21,13 +21,42 @@ AllocationTable& live_memory() {
   static auto& table = *new AllocationTable;  // never destroyed: memory may be freed after static destructors ran
   return table;
 }
-std::atomic<std::int64_t> live_bytes{0};
+// How many bytes these are. The lock gives the changes the order in which they are reported.
+class LiveBytes {
+ public:
+  struct Change {
+    record::MemoryMoment when;
+    std::int64_t total;
+  };
+  Change add(std::int64_t bytes) noexcept {
+    const std::lock_guard guard(lock_);
+    total_ += bytes;
+    return {order_.next(), total_};
+  }
+  void lock() noexcept { lock_.lock(); }
+  void unlock() noexcept { lock_.unlock(); }
+
+ private:
+  ShortLock lock_;
+  std::int64_t total_ = 0;
+  record::MemoryOrder order_;
+};
+constinit LiveBytes live_bytes;
 
 c10::DeleterFnPtr own_deleter = nullptr;  // of torch's allocator; set once, before the first block is handed out
 
 void report(const void* address, std::int64_t bytes) noexcept {
-  const std::int64_t total = live_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  record::record_memory(record::Device{}, address, bytes, total, 0);
+  const LiveBytes::Change change = live_bytes.add(bytes);
+  record::record_memory(change.when, record::Device{}, address, bytes, change.total, 0);
+}
+
+void lock_for_fork() {
+  live_memory().lock();
+  live_bytes.lock();
+}
+void unlock_after_fork() {
+  live_bytes.unlock();
+  live_memory().unlock();
 }
 
 constinit thread_local bool at_work __attribute__((tls_model("initial-exec"))) = false;
@@ -115,7 +144,7 @@ void report_cpu_memory(void* address, std::int64_t bytes, std::size_t allocated)
     if (known != 0 || was_mapping(address, allocated)) report(address, bytes);
     return;
   }
-  live_bytes.fetch_sub(static_cast<std::int64_t>(known), std::memory_order_relaxed);  // of a block that was freed unseen
+  if (known != 0) live_bytes.add(-static_cast<std::int64_t>(known));  // of a block that was freed unseen
   if (live_memory().insert(address, static_cast<std::size_t>(bytes))) report(address, bytes);
 }
 
@@ -126,7 +155,7 @@ const char* watch_cpu_memory() noexcept try {
     own_deleter = own->raw_deleter();
     if (own_deleter == nullptr) return "the CPU allocator that torch uses has no plain deleter, so its memory cannot be watched";
     watched = new WatchedAllocator(own);
-    ::pthread_atfork([] { live_memory().lock(); }, [] { live_memory().unlock(); }, [] { live_memory().unlock(); });
+    ::pthread_atfork(lock_for_fork, unlock_after_fork, unlock_after_fork);
   }
   if (own != watched->own()) return "torch's CPU allocator was replaced after an earlier profile, and only the first one can be watched";
   return replace_allocator(watched) ? nullptr : "torch refused the allocator that would report its memory";

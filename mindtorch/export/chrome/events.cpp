@@ -38,6 +38,7 @@ std::optional<std::uint64_t> number_of_module(std::string_view name) {
   return read.ec == std::errc() && read.ptr == end ? std::optional(number) : std::nullopt;
 }
 
+bool is_op(EventKind kind) { return kind == EventKind::kOp || kind == EventKind::kBackward; }
 bool is_python(EventKind kind) { return kind == EventKind::kPythonFunction || kind == EventKind::kModule; }
 
 }  // namespace
@@ -134,20 +135,24 @@ void EventsWriter::write_complete(TrackId track, EventIndex event) {
 void EventsWriter::write_arguments(JsonCursor& cursor, TrackId track, EventIndex event) {
   const trace::EventColumns& events = recording_.events;
   const EventKind kind = events.kind[event];
-  const std::uint64_t index = event;
+  if (kind == EventKind::kDeviceScope) {  // readers take an event with a stream or a correlation for work
+    cursor.first_key<argument::kExternalId>().number(external_id(event));
+    return;
+  }
+  if (trace::has_correlation(kind)) {
+    if (const std::uint64_t id = external_id(event)) cursor.first_key<argument::kExternalId>().number(id).literal(",");
+    if (trace::is_device_kind(kind)) {
+      cursor.first_key<argument::kDevice>().number(std::uint64_t{events.device[event].index});
+      cursor.next_key<argument::kStream>().number(layout_.rows[track].tid).literal(",");
+    }
+    cursor.first_key<argument::kCorrelation>().number(events.link[event]);
+    return;
+  }
   if (is_python(kind)) {
     write_python_ids(cursor, events.start_ns[event], events.end_ns(event));
     if (kind == EventKind::kModule)
       if (const auto number = number_of_module(recording_.names[events.name[event]]))
         cursor.next_key<argument::kPythonModuleId>().number(*number);
-  } else if (trace::is_launch_kind(kind)) {
-    write_external_id(cursor, event);
-    cursor.first_key<argument::kCorrelation>().number(events.link[event]);
-  } else if (trace::is_device_kind(kind)) {
-    write_external_id(cursor, event);
-    cursor.first_key<argument::kDevice>().number(std::uint64_t{events.device[event].index});
-    cursor.next_key<argument::kStream>().number(layout_.rows[track].tid);
-    cursor.next_key<argument::kCorrelation>().number(events.link[event]);
   } else {
     cursor.first_key<argument::kExternalId>().number(recording_.id(event));
     cursor.next_key<argument::kRecordFunctionId>().number(call_ids_.of(event));
@@ -156,15 +161,16 @@ void EventsWriter::write_arguments(JsonCursor& cursor, TrackId track, EventIndex
       cursor.next_key<argument::kForwardThread>().number(std::uint64_t{trace::forward_thread_of(events.link[event])});
     }
   }
-  cursor.next_key<argument::kEventIndex>().number(index);
+  cursor.next_key<argument::kEventIndex>().number(std::uint64_t{event});
 }
 
-void EventsWriter::write_external_id(JsonCursor& cursor, EventIndex event) const {
-  if (devices_ == nullptr) return;
-  const bool is_launch = trace::is_launch_kind(recording_.events.kind[event]);
-  EventIndex host = is_launch ? devices_->tree().parent(event) : devices_->launches().host_of(event);
-  while (host != analyze::kNoEvent && trace::is_launch_kind(recording_.events.kind[host])) host = devices_->tree().parent(host);
-  if (host != analyze::kNoEvent) cursor.first_key<argument::kExternalId>().number(recording_.id(host)).literal(",");
+std::uint64_t EventsWriter::external_id(EventIndex event) const {
+  if (devices_ == nullptr) return 0;
+  const EventKind kind = recording_.events.kind[event];
+  EventIndex host = trace::is_launch_kind(kind) ? devices_->tree().parent(event) : devices_->launches().host_of(event);
+  if (kind != EventKind::kDeviceScope)
+    while (host != analyze::kNoEvent && !is_op(recording_.events.kind[host])) host = devices_->tree().parent(host);
+  return host == analyze::kNoEvent ? 0 : recording_.id(host);
 }
 
 void EventsWriter::write_python_ids(JsonCursor& cursor, std::int64_t start_ns, std::int64_t end_ns) {
@@ -213,7 +219,8 @@ void EventsWriter::write_memory() {
     const trace::Device device = memory.device[i];
     cursor.next_key<argument::kDeviceId>().number(device.type == DeviceType::kCpu ? std::int64_t{-1} : std::int64_t{device.index});
     cursor.next_key<argument::kDeviceType>().number(static_cast<std::uint64_t>(device.type));
-    cursor.next_key<argument::kAddress>().number(memory.address[i]).next_key<argument::kEventIndex>().number(recording_.events.size() + i);
+    cursor.next_key<argument::kAddress>().number(memory.address[i]).next_key<argument::kFinished>().literal("false");
+    cursor.next_key<argument::kEventIndex>().number(recording_.events.size() + i);
     out_.advance(cursor.literal("}},\n").position());
   }
 }

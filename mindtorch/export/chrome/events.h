@@ -44,8 +44,8 @@ class EventsWriter {
   // outer one, so functions are written before their events.
   void write_derived_calls(trace::TrackId track, trace::EventIndex event);
   void write_arguments(JsonCursor& cursor, trace::TrackId track, trace::EventIndex event);
-  // The op or scope that a runtime call or device activity belongs to, if there is one.
-  void write_external_id(JsonCursor& cursor, trace::EventIndex event) const;
+  // The id of the op that a runtime call or device activity belongs to, or of the scope whose span it is; 0 if there is none.
+  std::uint64_t external_id(trace::EventIndex event) const;
   void write_python_ids(JsonCursor& cursor, std::int64_t start_ns, std::int64_t end_ns);
   void write_instant(const Row& row, trace::EventIndex event);
   std::string_view escaped(trace::NameId name) const;

@@ -225,7 +225,9 @@ class Page {
   }
 
   static constexpr const char* kHead = R"(<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Memory timeline: {0}</title>
+<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:">
+<title>Memory timeline: {0}</title>
 <style>
 :root {{ color-scheme: light dark; --ink: #1c1c22; --dim: #6b6b76; --line: #d9d9e0; --paper: #fff; }}
 @media (prefers-color-scheme: dark) {{ :root {{ --ink: #ececf1; --dim: #a0a0ab; --line: #3a3a44; --paper: #17171b; }} }}

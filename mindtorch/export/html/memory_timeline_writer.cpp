@@ -7,6 +7,7 @@
 #include "mindtorch/analyze/steps.h"
 #include "mindtorch/export/json_text.h"
 #include "mindtorch/export/output.h"
+#include "mindtorch/trace/text.h"
 
 namespace mindtorch::exporter {
 namespace {
@@ -74,6 +75,10 @@ trace::Device default_memory_device(const trace::Recording& recording) {
     if (chosen.type == trace::DeviceType::kCpu) chosen = device;
   }
   return chosen;
+}
+
+trace::Device memory_device(const trace::Recording& recording, std::optional<std::string_view> name) {
+  return name ? trace::parse_device(*name) : default_memory_device(recording);
 }
 
 }  // namespace mindtorch::exporter

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "mindtorch/analyze/analysis.h"
 #include "mindtorch/analyze/memory_timeline.h"
@@ -28,5 +30,9 @@ MINDTORCH_EXPORT std::string memory_timeline_page(const analyze::MemoryTimeline&
 
 // Returns the device that torch's export_memory_timeline() shows by default: the first accelerator that reported memory, else the CPU.
 MINDTORCH_EXPORT trace::Device default_memory_device(const trace::Recording& recording);
+
+// Returns the device that `name` names ("cpu", "npu:0", "cuda:1"), and without a name the default. Throws InvalidArgument for any other
+// text.
+MINDTORCH_EXPORT trace::Device memory_device(const trace::Recording& recording, std::optional<std::string_view> name);
 
 }  // namespace mindtorch::exporter

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace mindtorch::exporter {
 namespace {
@@ -42,6 +43,16 @@ std::string row_json(const DiffRow& row, Names& names) {
                      bounds_json(row.time), bounds_json(row.calls), bounds_json(row.memory));
 }
 
+// The parts of a step whose means differ most; the page sums up those that it leaves out.
+std::string parts_json(const analyze::Diff& diff, Names& names) {
+  const std::size_t count = std::min(diff.parts.size(), kMostRows);
+  return list(std::span(diff.parts).first(count), [&](const analyze::DiffPart& part) {
+    return fmt::format("[{},{},{},{:.9g},{:.9g},{},{},{},{}]", names.id(part.key.name), static_cast<int>(part.change),
+                       names.id(part.key.cause), part.mean_before, part.mean_after, bounds_json(part.time), json_list(part.notes),
+                       names.id(part.line), part.key.is_work ? 1 : 0);
+  });
+}
+
 std::string change_names() {
   std::vector<std::string> all;
   for (int change = 0; change <= static_cast<int>(WorkChange::kMoved); ++change)
@@ -58,6 +69,9 @@ std::string comparison_json(const Comparison& comparison, Names& names) {
       fmt::format(R"({{"baseline":{},"isFirst":{},"confidence":{},"stepTime":{},"deviceTime":{},"stepsBefore":{},"stepsAfter":{})",
                   quoted(short_name(comparison.baseline)), comparison.is_first_view, diff.confidence, bounds_json(diff.step_time),
                   bounds_json(diff.device_time), diff.steps_before.size(), diff.steps_after.size());
+  out += fmt::format(R"(,"meanBefore":{:.9g},"meanAfter":{:.9g},"unusual":{:.9g},"explained":{:.9g},"parts":{},"partsLeftOut":{})",
+                     diff.mean_before, diff.mean_after, diff.unusual_change(), diff.explained_ns(), parts_json(diff, names),
+                     diff.parts.size() - std::min(diff.parts.size(), kMostRows));
   out += fmt::format(R"(,"before":{},"after":{},"changes":{},"leftOut":{},"details":{{}},"rows":{}}})", step_times_json(diff.steps_before),
                      step_times_json(diff.steps_after), change_names(), diff.rows.size() - rows.size(),
                      list(rows, [&](const DiffRow* row) { return row_json(*row, names); }));

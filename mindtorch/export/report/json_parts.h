@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "mindtorch/base/demangle.h"
 #include "mindtorch/base/text.h"
 #include "mindtorch/export/markup.h"
 
@@ -27,7 +29,7 @@ inline std::string quoted(std::string_view text) {
 }
 
 // Names of C++ kernels can have thousands of characters.
-inline std::string short_name(std::string_view name) { return shortened(valid_utf8(name), 300); }
+inline std::string short_name(std::string_view name) { return shortened(valid_utf8(demangled(name)), 300); }
 
 // [text(item), ...]
 template <class Items, class Text>
@@ -53,14 +55,19 @@ inline std::string json_list(const std::vector<std::string>& values) {
 class Names {
  public:
   std::size_t id(std::string_view text) {
+    if (const auto known = ids_of_whole_.find(text); known != ids_of_whole_.end()) return known->second;
     const auto [at, is_new] = ids_.emplace(short_name(text), texts_.size());
     if (is_new) texts_.push_back(at->first);
-    return at->second;
+    return ids_of_whole_.emplace(text, at->second).first->second;
   }
   std::string json() const { return json_list(texts_); }
 
  private:
-  std::unordered_map<std::string, std::size_t> ids_;
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> ids_of_whole_;  // by the name as it was recorded
+  std::unordered_map<std::string, std::size_t> ids_;                                  // by the name as it is shown
   std::vector<std::string> texts_;
 };
 

@@ -19,9 +19,39 @@ using analyze::Report;
 constexpr std::size_t kLongestMetadata = 2000;  // bytes
 
 std::string finding_json(const analyze::Finding& finding) {
-  return fmt::format(R"({{"id":"{}","title":{},"cost_ns":{},"share":{:.4f},"evidence":{},"remedy":{},"ops":{},"lines":{}}})", finding.id,
-                     quoted(finding.title), finding.cost_ns, finding.share, json_list(finding.evidence), quoted(finding.remedy),
-                     json_list(finding.ops), json_list(finding.lines));
+  return fmt::format(
+      R"({{"id":"{}","title":{},"cost_ns":{},"share":{:.4f},"evidence":{},"remedy":{},"ops":{},"lines":{},"bytes_per_step":{}}})",
+      finding.id, quoted(finding.title), finding.cost_ns, finding.share, json_list(finding.evidence), quoted(finding.remedy),
+      list(finding.ops, [](const std::string& op) { return quoted(short_name(op)); }), json_list(finding.lines), finding.bytes_per_step);
+}
+
+std::string verdict_json(const analyze::Judgement& verdict) {
+  return fmt::format(R"({{"level":"{}","text":{},"explained_share":{:.4f},"unknown":{},"next":{}}})",
+                     analyze::verdict_level_name(verdict.level), quoted(verdict.text), verdict.explained_share, quoted(verdict.unknown),
+                     quoted(verdict.next));
+}
+
+std::string lane_json(const analyze::CauseLane& lane) {
+  const std::string rows = list(lane.rows, [](const analyze::CauseRow& row) {
+    return fmt::format(R"({{"cause":"{}","label":{},"line":{},"ns_per_step":{},"share":{:.4f},"idle":{}}})", row.cause,
+                       quoted(short_name(row.label)), quoted(row.line), row.ns_per_step, row.share, row.is_idle);
+  });
+  return fmt::format(R"({{"lane":{},"device":{},"main":{},"ns_per_step":{},"causes":{}}})", quoted(lane.name), lane.is_device, lane.is_main,
+                     lane.ns_per_step, rows);
+}
+
+std::string kinds_json(const std::vector<analyze::StepKind>& kinds) {
+  return list(kinds, [](const analyze::StepKind& kind) {
+    return fmt::format(R"({{"name":{},"count":{},"mean_ns":{},"typical":{},"host":{}}})", quoted(kind.name), kind.count, kind.mean_ns,
+                       kind.typical, numbers(kind.host));
+  });
+}
+
+// What the page and programs get alike.
+std::string summary_json(const Report& report) {
+  return fmt::format(R"("verdict":{},"unit":{},"mean_step_ns":{},"p95_step_ns":{},"causes":{},"step_kinds":{},"findings":{})",
+                     verdict_json(report.verdict), quoted(report.unit), report.mean_step_ns, report.p95_step_ns,
+                     list(report.lanes, lane_json), kinds_json(report.kinds), list(report.findings, finding_json));
 }
 
 std::string links_json(const std::vector<analyze::WorkLink>& links) {
@@ -42,7 +72,17 @@ std::string table_json(const std::vector<OpRow>& rows, std::size_t left_out, Nam
                        row.calls, row.total_ns, row.self_ns, row.shortest_ns, row.longest_ns, row.device_ns, row.self_device_ns, row.memory,
                        place);
   });
-  return fmt::format(R"({{"rows":{},"details":{{{}}},"leftOut":{}}})", body, details, left_out);
+  std::string phases;  // of the rows that have time in several
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    std::string times;
+    int count = 0;
+    for (std::size_t phase = 0; phase < analyze::kCauses; ++phase) {
+      if (rows[k].by_phase[phase] == 0) continue;
+      times += fmt::format("{}[{},{}]", count++ == 0 ? "" : ",", phase, rows[k].by_phase[phase]);
+    }
+    if (count > 1) phases += fmt::format(R"({}"{}":[{}])", phases.empty() ? "" : ",", k, times);
+  }
+  return fmt::format(R"({{"rows":{},"details":{{{}}},"phases":{{{}}},"leftOut":{}}})", body, details, phases, left_out);
 }
 
 std::string flame_json(std::string_view title, const std::vector<analyze::FlameNode>& nodes, Names& names) {
@@ -96,17 +136,17 @@ std::string steps_json(const std::vector<analyze::StepPhases>& steps, std::size_
   const auto column = [&](auto member) {
     return list(steps, [&](const analyze::StepPhases& step) { return fmt::to_string(step.*member); });
   };
-  return fmt::format(R"({{"count":{},"median":{},"numbers":{},"starts":{},"durations":{},"host":{},"device":{}}})", count, median_ns,
-                     column(&analyze::StepPhases::number), column(&analyze::StepPhases::start_ns),
-                     column(&analyze::StepPhases::duration_ns),
+  return fmt::format(R"({{"count":{},"median":{},"kinds":{},"numbers":{},"starts":{},"durations":{},"host":{},"device":{}}})", count,
+                     median_ns, column(&analyze::StepPhases::kind), column(&analyze::StepPhases::number),
+                     column(&analyze::StepPhases::start_ns), column(&analyze::StepPhases::duration_ns),
                      list(steps, [](const analyze::StepPhases& step) { return numbers(step.host); }),
                      list(steps, [](const analyze::StepPhases& step) { return numbers(step.device); }));
 }
 
 std::string phases_json() {
   std::string host, device;
-  for (std::size_t k = 0; k < analyze::kHostPhases; ++k)
-    host += fmt::format("{}\"{}\"", k == 0 ? "" : ",", analyze::host_phase_name(static_cast<analyze::HostPhase>(k)));
+  for (std::size_t k = 0; k < analyze::kCauses; ++k)
+    host += fmt::format("{}\"{}\"", k == 0 ? "" : ",", analyze::cause_name(static_cast<analyze::Cause>(k)));
   for (std::size_t k = 0; k < analyze::kDevicePhases; ++k)
     device += fmt::format("{}\"{}\"", k == 0 ? "" : ",", analyze::device_phase_name(static_cast<analyze::DevicePhase>(k)));
   return fmt::format(R"({{"host":[{}],"device":[{}]}})", host, device);
@@ -145,15 +185,14 @@ std::string categories_json() {
 }  // namespace
 
 std::string findings_json(const Report& report) {
-  return fmt::format("{{\"steps\":{},\"step_ns\":{},\"findings\":{}}}\n", report.step_count, report.median_step_ns,
-                     list(report.findings, finding_json));
+  return fmt::format("{{\"steps\":{},\"step_ns\":{},{}}}\n", report.step_count, report.median_step_ns, summary_json(report));
 }
 
 std::string report_json(const analyze::Analysis& analysis, const Report& report, std::string_view title, const Comparison* comparison) {
   Names names;
-  std::string out = fmt::format(R"({{"about":{},"hasSteps":{},"hasDevice":{},"phases":{},"steps":{},"findings":{})",
+  std::string out = fmt::format(R"({{"about":{},"hasSteps":{},"hasDevice":{},"phases":{},"steps":{},{})",
                                 about_json(analysis.recording(), title), report.has_steps, report.has_device_work, phases_json(),
-                                steps_json(report.steps, report.step_count, report.median_step_ns), list(report.findings, finding_json));
+                                steps_json(report.steps, report.step_count, report.median_step_ns), summary_json(report));
   if (!report.slices.empty())
     out += fmt::format(R"(,"slices":{})", steps_json(report.slices, report.slices.size(), report.slices.front().duration_ns));
   out += fmt::format(R"(,"ops":{},"kernels":{},"modules":{},"lines":{})", table_json(report.tables.ops, report.tables.ops_left_out, names),

@@ -32,4 +32,8 @@ void write_collapsed_stacks(const analyze::Analysis& analysis, const std::string
   out.commit();
 }
 
+void write_recorded_stacks(const analyze::Analysis& analysis, const std::string& path, std::string_view metric) {
+  write_output(path, analyze::collapsed_text(analyze::collapsed_stacks(analysis, metric)));
+}
+
 }  // namespace mindtorch::exporter

@@ -17,7 +17,10 @@ inline constexpr std::string_view kDefaultMetric = "self_cpu_time_total";
 MINDTORCH_EXPORT void write_collapsed_stacks(const analyze::Analysis& analysis, const std::string& path,
                                              std::string_view metric = kDefaultMetric);
 
-// The same stacks as a picture: self-contained, a click zooms in.
+// torch's export_stacks(): the recorded stacks of analyze::collapsed_stacks(), in the same format. Throws the same.
+MINDTORCH_EXPORT void write_recorded_stacks(const analyze::Analysis& analysis, const std::string& path, std::string_view metric);
+
+// The stacks of write_collapsed_stacks() as a picture: self-contained, a click zooms in.
 MINDTORCH_EXPORT void write_flame_graph(const analyze::Analysis& analysis, const std::string& path,
                                         std::string_view metric = kDefaultMetric);
 

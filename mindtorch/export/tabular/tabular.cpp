@@ -78,6 +78,13 @@ void write_counters_csv(const std::vector<analyze::Counter>& counters, const Tex
   out.flush();
 }
 
+void write_samples_csv(const trace::Recording& recording, const TextSink& sink) {
+  PieceWriter out(sink);
+  append_names(out.text(), sample_columns());
+  for (std::size_t at = 0; at < recording.samples.size(); ++at) append_values(out.text(), sample_columns(), SampleRow{recording, at});
+  out.flush();
+}
+
 std::string averages_json(const KeyAverages& averages) {
   return whole([&](const TextSink& sink) { write_averages_json(averages, sink); });
 }

@@ -29,6 +29,8 @@ MINDTORCH_EXPORT void write_events_csv(const analyze::Events& events, const Text
 
 // One line per value of a counter.
 MINDTORCH_EXPORT void write_counters_csv(const std::vector<analyze::Counter>& counters, const TextSink& sink);
+// What the threads did whenever a sampler looked at them.
+MINDTORCH_EXPORT void write_samples_csv(const trace::Recording& recording, const TextSink& sink);
 
 // The same, whole.
 MINDTORCH_EXPORT std::string averages_json(const analyze::KeyAverages& averages);

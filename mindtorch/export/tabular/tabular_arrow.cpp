@@ -1,4 +1,4 @@
-// Averages, events and counters as Arrow tables.
+// Averages, events, counters and steps as Arrow tables.
 #include "mindtorch/export/tabular/tabular_arrow.h"
 
 #include "mindtorch/export/tabular/arrow_table.h"
@@ -22,6 +22,15 @@ void open_counters_stream(const std::vector<analyze::Counter>& counters, ArrowAr
     for (std::size_t at = 0; at < counter.values.size(); ++at) rows.push_back({counter, at});
   }
   open_arrow_stream(make_arrow_table(counter_columns(), rows.size(), [&](std::size_t i) -> const CounterRow& { return rows[i]; }), out);
+}
+
+void open_steps_stream(const std::vector<analyze::Step>& steps, ArrowArrayStream* out) {
+  open_arrow_stream(make_arrow_table(step_columns(), steps.size(), [&](std::size_t i) -> const analyze::Step& { return steps[i]; }), out);
+}
+
+void open_samples_stream(const trace::Recording& recording, ArrowArrayStream* out) {
+  const auto row = [&](std::size_t i) { return SampleRow{recording, i}; };
+  open_arrow_stream(make_arrow_table(sample_columns(), recording.samples.time_ns.size(), row), out);
 }
 
 }  // namespace mindtorch::exporter

@@ -1,4 +1,5 @@
-// Averages, events and counters as streams of Arrow's C interface, for data frames and databases. The columns are those of CSV and JSON.
+// Averages, events, counters and steps as streams of Arrow's C interface, for data frames and databases. The columns are those of CSV and
+// JSON.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +9,7 @@
 #include "mindtorch/analyze/counters.h"
 #include "mindtorch/analyze/function_event.h"
 #include "mindtorch/analyze/key_averages.h"
+#include "mindtorch/analyze/steps.h"
 #include "mindtorch/base/export.h"
 #include "mindtorch/export/tabular/arrow_abi.h"
 
@@ -18,5 +20,7 @@ MINDTORCH_EXPORT void open_events_stream(const trace::RecordedOptions& options, 
                                          const std::function<analyze::FunctionEvent(std::size_t)>& event_at, ArrowArrayStream* out);
 MINDTORCH_EXPORT void open_averages_stream(const std::vector<analyze::Average>& rows, ArrowArrayStream* out);
 MINDTORCH_EXPORT void open_counters_stream(const std::vector<analyze::Counter>& counters, ArrowArrayStream* out);
+MINDTORCH_EXPORT void open_steps_stream(const std::vector<analyze::Step>& steps, ArrowArrayStream* out);
+MINDTORCH_EXPORT void open_samples_stream(const trace::Recording& recording, ArrowArrayStream* out);
 
 }  // namespace mindtorch::exporter

@@ -1,9 +1,10 @@
-// The columns of averages, events and counters, and how each value is read.
+// The columns of averages, events, counters, steps and samples of threads, and how each value is read.
 #include "mindtorch/export/tabular/tabular_columns.h"
 
 #include <array>
 #include <optional>
 
+#include "mindtorch/analyze/event_stacks.h"
 #include "mindtorch/base/text.h"
 
 namespace mindtorch::exporter {
@@ -92,10 +93,60 @@ constexpr auto kCounterColumns = std::to_array<TabularColumn<CounterRow>>({
     {"value", ColumnType::kReal, [](const CounterRow& r) -> Value { return r.counter.values[r.at]; }},
 });
 
+constexpr auto kStepColumns = std::to_array<TabularColumn<analyze::Step>>({
+    {"number", ColumnType::kInteger, [](const analyze::Step& s) -> Value { return s.number; }},
+    {"start_ns", ColumnType::kInteger, [](const analyze::Step& s) -> Value { return s.start_ns; }},
+    {"duration_ns", ColumnType::kInteger, [](const analyze::Step& s) -> Value { return s.duration_ns; }},
+    {"events", ColumnType::kInteger, [](const analyze::Step& s) -> Value { return s.events; }},
+    {"device_ns", ColumnType::kInteger, [](const analyze::Step& s) -> Value { return s.device_ns; }},
+});
+
+const trace::Track& track_of(const SampleRow& row) { return row.recording.tracks[row.recording.samples.track[row.at]]; }
+
+// The innermost frame; null if the thread ran no Python.
+const trace::Frame* frame_of(const SampleRow& row) {
+  const auto frames = row.recording.stacks.frames_of(row.recording.samples.stack[row.at]);
+  return frames.empty() ? nullptr : &row.recording.stacks.frames[frames.front()];
+}
+
+Value stack_of(const SampleRow& row) {
+  std::vector<std::string> list;
+  for (const std::uint32_t frame : row.recording.stacks.frames_of(row.recording.samples.stack[row.at]))
+    list.push_back(analyze::frame_text(row.recording, row.recording.stacks.frames[frame]));
+  return texts(list);
+}
+
+constexpr auto kSampleColumns = std::to_array<TabularColumn<SampleRow>>({
+    {"time_ns", ColumnType::kInteger, [](const SampleRow& r) -> Value { return r.recording.samples.time_ns[r.at]; }},
+    {"duration_ns", ColumnType::kInteger, [](const SampleRow& r) -> Value { return r.recording.samples.duration_ns[r.at]; }},
+    {"process_id", ColumnType::kInteger, [](const SampleRow& r) -> Value { return track_of(r).pid; }},
+    {"thread_id", ColumnType::kInteger, [](const SampleRow& r) -> Value { return track_of(r).id; }},
+    {"thread_name", ColumnType::kText, [](const SampleRow& r) -> Value { return std::string_view(track_of(r).name); }},
+    {"state", ColumnType::kText, [](const SampleRow& r) -> Value { return trace::thread_state_name(r.recording.samples.state[r.at]); }},
+    {"function", ColumnType::kText,
+     [](const SampleRow& r) -> Value {
+       const trace::Frame* const frame = frame_of(r);
+       return frame != nullptr ? Value(std::string_view(r.recording.names[frame->function])) : Value();
+     }},
+    {"file", ColumnType::kText,
+     [](const SampleRow& r) -> Value {
+       const trace::Frame* const frame = frame_of(r);
+       return frame != nullptr ? Value(std::string_view(r.recording.names[frame->file])) : Value();
+     }},
+    {"line", ColumnType::kInteger,
+     [](const SampleRow& r) -> Value {
+       const trace::Frame* const frame = frame_of(r);
+       return frame != nullptr ? Value(std::int64_t{frame->line}) : Value();
+     }},
+    {"stack", ColumnType::kText, [](const SampleRow& r) -> Value { return stack_of(r); }},
+});
+
 }  // namespace
 
 std::span<const TabularColumn<Average>> average_columns() { return kAverageColumns; }
 std::span<const TabularColumn<EventRow>> event_columns() { return kEventColumns; }
 std::span<const TabularColumn<CounterRow>> counter_columns() { return kCounterColumns; }
+std::span<const TabularColumn<analyze::Step>> step_columns() { return kStepColumns; }
+std::span<const TabularColumn<SampleRow>> sample_columns() { return kSampleColumns; }
 
 }  // namespace mindtorch::exporter

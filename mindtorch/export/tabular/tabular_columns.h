@@ -1,4 +1,4 @@
-// The columns of averages, events and counters: one list for each, which CSV, JSON and Arrow share.
+// The columns of averages, events, counters, steps and samples of threads: one list for each, which CSV, JSON and Arrow share.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include "mindtorch/analyze/counters.h"
 #include "mindtorch/analyze/function_event.h"
 #include "mindtorch/analyze/key_averages.h"
+#include "mindtorch/analyze/steps.h"
 #include "mindtorch/export/tabular/tabular_text.h"
 
 namespace mindtorch::exporter {
@@ -23,8 +24,16 @@ struct CounterRow {
   std::size_t at;
 };
 
+// One sample of a thread.
+struct SampleRow {
+  const trace::Recording& recording;
+  std::size_t at;
+};
+
 std::span<const TabularColumn<analyze::Average>> average_columns();
 std::span<const TabularColumn<EventRow>> event_columns();
 std::span<const TabularColumn<CounterRow>> counter_columns();
+std::span<const TabularColumn<analyze::Step>> step_columns();
+std::span<const TabularColumn<SampleRow>> sample_columns();
 
 }  // namespace mindtorch::exporter

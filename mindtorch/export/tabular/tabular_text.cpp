@@ -10,6 +10,8 @@
 namespace mindtorch::exporter {
 namespace {
 
+thread_local bool is_plain_csv = false;
+
 struct JsonWriter {
   std::string& out;
 
@@ -40,12 +42,16 @@ void append_csv_field(std::string& out, std::string_view text) {
 
 }  // namespace
 
+PlainCsv::PlainCsv() noexcept { is_plain_csv = true; }
+PlainCsv::~PlainCsv() { is_plain_csv = false; }
+
 void append_json(std::string& out, const Value& value) { std::visit(JsonWriter{out}, value); }
 
 void append_csv(std::string& out, const Value& value) {
   const auto append_text = [&](std::string_view text) {
     const std::string plain = without_controls(text, true);
-    append_csv_field(out, looks_like_formula(plain) ? "'" + plain : plain);
+    if (plain.empty() && is_plain_csv) out += "\"\"";
+    append_csv_field(out, !is_plain_csv && looks_like_formula(plain) ? "'" + plain : plain);
   };
   if (const auto* text = std::get_if<std::string>(&value)) {
     append_text(*text);

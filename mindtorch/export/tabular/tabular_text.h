@@ -29,6 +29,16 @@ enum class ColumnType : std::uint8_t { kInteger, kReal, kBool, kText };
 MINDTORCH_EXPORT void append_json(std::string& out, const Value& value);
 MINDTORCH_EXPORT void append_csv(std::string& out, const Value& value);
 
+// A text in CSV gets ' in front of what a spreadsheet would take for a formula. While an object of this class lives, its thread writes
+// every text as it is, and an empty one in quotes, which tell it apart from none.
+class PlainCsv {
+ public:
+  PlainCsv() noexcept;
+  ~PlainCsv();
+  PlainCsv(const PlainCsv&) = delete;
+  PlainCsv& operator=(const PlainCsv&) = delete;
+};
+
 template <class Row>
 struct TabularColumn {
   std::string_view name;

@@ -4,6 +4,7 @@
 #include "mindtorch/analyze/analysis.h"
 #include "mindtorch/export/output.h"
 #include "mindtorch/export/tabular/tabular.h"
+#include "mindtorch/export/tabular/tabular_text.h"
 
 namespace mindtorch::exporter {
 namespace {
@@ -41,6 +42,30 @@ void write_events_csv(const trace::Recording& recording, const std::string& path
 void write_counters_csv(const trace::Recording& recording, const std::string& path) {
   const std::vector<analyze::Counter> counters = analyze::counters(analyze::Analysis(recording));
   write_file(path, [&](const TextSink& sink) { exporter::write_counters_csv(counters, sink); });
+}
+
+void write_samples_csv(const trace::Recording& recording, const std::string& path) {
+  write_file(path, [&](const TextSink& sink) { exporter::write_samples_csv(recording, sink); });
+}
+
+void write_averages_plain_csv(const trace::Recording& recording, const std::string& path) {
+  const PlainCsv plain;
+  write_averages_csv(recording, path);
+}
+
+void write_events_plain_csv(const trace::Recording& recording, const std::string& path) {
+  const PlainCsv plain;
+  write_events_csv(recording, path);
+}
+
+void write_counters_plain_csv(const trace::Recording& recording, const std::string& path) {
+  const PlainCsv plain;
+  write_counters_csv(recording, path);
+}
+
+void write_samples_plain_csv(const trace::Recording& recording, const std::string& path) {
+  const PlainCsv plain;
+  write_samples_csv(recording, path);
 }
 
 }  // namespace mindtorch::exporter

@@ -65,7 +65,7 @@ trace::Recording assembled(TracePart&& part, std::string_view text, trace::Memor
 void require_events(const TracePart& part, const std::string& path) {
   if (part.has_events || !part.damage.empty()) return;
   const bool is_execution_trace = part.header.contains("schema") && part.header.contains("nodes");
-  throw_error<InvalidArgument>(
+  throw_error<NotATrace>(
       kReadChromeTrace, "'{}' is not a Chrome trace: {}", path,
       is_execution_trace ? "it is an execution trace, which holds operators and tensors but no times" : "it is JSON without traceEvents");
 }

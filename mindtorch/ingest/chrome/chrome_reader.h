@@ -7,11 +7,18 @@
 #include <string>
 #include <string_view>
 
+#include "mindtorch/base/error.h"
 #include "mindtorch/base/export.h"
 #include "mindtorch/ingest/read_options.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::ingest {
+
+// A file of JSON that is whole and holds something else than a trace.
+class MINDTORCH_EXPORT NotATrace : public InvalidArgument {
+ public:
+  using InvalidArgument::InvalidArgument;
+};
 
 struct FlowEnds {
   std::uint64_t starts = 0, ends = 0;

@@ -118,11 +118,16 @@ void PartBuilder::add_event(Element& element, const Category& category, std::int
   element.name = name_without_overload(element);
   std::uint64_t link = link_of(category.meaning.kind, arguments);
   EventKind kind = format::implied_kind(category.meaning.kind, recording.names[element.name], link);
+  trace::Device device = {category.meaning.device, device_index(arguments.device)};
+  if (!category.is_known && arguments.stream >= 0) {  // only work on a device has a stream
+    kind = EventKind::kKernel;
+    link = link_of(kind, arguments);
+    device.type = DeviceType::kCuda;
+  }
   if (!arguments.kind.empty()) kind = trace::event_kind_of_name(arguments.kind).value_or(kind);
   if (kind == EventKind::kStep) link = trace::step_link_in_name(recording.names[element.name]);
   part_.saw_npu |= trace::is_launch_kind(kind) && category.meaning.device == DeviceType::kNpu;
   part_.saw_cuda |= trace::is_launch_kind(kind) && category.meaning.device == DeviceType::kCuda;
-  trace::Device device = {category.meaning.device, device_index(arguments.device)};
   std::uint8_t flags = (arguments.is_unfinished ? trace::kUnfinished : 0) | (arguments.is_async ? trace::kAsync : 0);
   if (arguments.device_type >= 0) {
     device = device_from(arguments.device_type, arguments.device_id);

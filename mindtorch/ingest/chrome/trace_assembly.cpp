@@ -42,6 +42,7 @@ class Assembly {
     resolve_stack_references(part_.stack_of_id, recording_.stacks);
     trace::order_rows(recording_.inputs, trace::SameEvent::kLastRow);
     trace::order_events(recording_, track_of_event);
+    link_spans();
     if (!own_) infer_steps();
     trace::order_marks(recording_);
     return std::move(recording_);
@@ -284,6 +285,23 @@ class Assembly {
       if (track.kind != Track::Kind::kThread || track.number != 0) continue;
       while (numbers.contains(next)) ++next;
       track.number = next++;
+    }
+  }
+
+  // --- spans of scopes ---
+
+  // The span of a scope begins with the first work that was launched in it. A trace says neither the correlation nor the device of a span.
+  void link_spans() {
+    trace::EventColumns& events = recording_.events;
+    for (const Track& track : recording_.tracks) {
+      if (track.kind != Track::Kind::kStream) continue;
+      const EventIndex end = track.first_event + track.event_count;
+      for (EventIndex i = track.first_event; i < end; ++i) {
+        if (events.kind[i] != EventKind::kDeviceScope) continue;
+        events.device[i] = track.device;
+        for (EventIndex work = i + 1; work < end && events.link[i] == 0 && events.start_ns[work] == events.start_ns[i]; ++work)
+          events.link[i] = events.link[work];
+      }
     }
   }
 

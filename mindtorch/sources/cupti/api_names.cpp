@@ -37,13 +37,14 @@ bool is_noisy_runtime_call(std::uint32_t callback_id) {
   return std::ranges::find(kNoisyRuntimeCalls, callback_id) != kNoisyRuntimeCalls.end();
 }
 
-std::vector<std::uint32_t> unneeded_driver_calls(const Functions& cupti) {
-  std::vector<std::uint32_t> calls;
+DriverCalls driver_calls(const Functions& cupti) {
+  DriverCalls calls;
   for (std::uint32_t call = 1; call < kMostDriverCalls; ++call) {
     const char* name = nullptr;
     // The runtime also calls functions that have a number and no name.
     const bool has_name = cupti.cuptiGetCallbackName(kDriverApi, call, &name) == kSuccess && name != nullptr;
-    if (!has_name || !is_driver_call_worth_keeping(plain_api_name(name))) calls.push_back(call);
+    const bool is_needed = has_name && is_driver_call_worth_keeping(plain_api_name(name));
+    (is_needed ? calls.needed : calls.unneeded).push_back(call);
   }
   return calls;
 }

@@ -14,9 +14,12 @@ namespace mindtorch::sources::cupti {
 // Frequent calls of the runtime that are not useful in a trace. They are not recorded.
 std::span<const std::uint32_t> noisy_runtime_calls();
 bool is_noisy_runtime_call(std::uint32_t callback_id);
-// The calls of the driver that are not worth keeping. The runtime makes several of them in each launch, and CUPTI spends more time on them
-// than on the launch itself unless they are switched off one by one.
-std::vector<std::uint32_t> unneeded_driver_calls(const Functions& cupti);
+// The calls of the driver, by whether they are worth keeping. The runtime makes several of the others in each launch, and CUPTI spends more
+// time on their records than on the launch itself unless they are switched off one by one.
+struct DriverCalls {
+  std::vector<std::uint32_t> needed, unneeded;
+};
+DriverCalls driver_calls(const Functions& cupti);
 
 // "cudaLaunchKernel_ptsz_v7000" -> "cudaLaunchKernel".
 std::string plain_api_name(std::string_view name);

@@ -9,6 +9,7 @@
 #include "mindtorch/trace/append.h"
 #include "mindtorch/trace/builder.h"
 #include "mindtorch/trace/inputs.h"
+#include "mindtorch/trace/open_spans.h"
 
 namespace mindtorch::sources::cupti {
 namespace {
@@ -23,16 +24,18 @@ constexpr std::int64_t kFirstTrackId = 1'000'000'000;
 
 bool can_contain_calls(EventKind kind) { return kind <= EventKind::kDriver && kind != EventKind::kStep; }
 
+using Around = trace::OpenSpans<EventIndex>;
+
 // Visits the events of a track, outer ones first, together with the events around each of them.
 template <class Visit>
 void walk(const Recording& recording, const Track& track, Visit visit) {
   const trace::EventColumns& events = recording.events;
-  std::vector<EventIndex> around;
+  Around around;
   for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
-    while (!around.empty() && events.end_ns(around.back()) <= events.start_ns[i]) around.pop_back();
+    around.close_until(events.start_ns[i]);
     if (!can_contain_calls(events.kind[i]) || (events.flags[i] & trace::kAsync) != 0) continue;
     visit(i, std::as_const(around));
-    around.push_back(i);
+    around.open(events.end_ns(i), i);
   }
 }
 
@@ -42,10 +45,10 @@ class Extract {
   Extract(const Recording& from, std::span<const std::uint64_t> correlations) : from_(from), wanted_(from.events.size()) {
     for (const Track& track : from.tracks) {
       if (track.kind != Track::Kind::kThread) continue;
-      walk(from, track, [&](EventIndex event, const std::vector<EventIndex>& around) {
+      walk(from, track, [&](EventIndex event, const Around& around) {
         if (!trace::is_launch_kind(from.events.kind[event]) || !std::ranges::binary_search(correlations, from.events.link[event])) return;
         wanted_[event] = true;
-        for (const EventIndex outer : around) wanted_[outer] = true;
+        for (const Around::Span& outer : around.all()) wanted_[outer.value] = true;
       });
     }
   }
@@ -65,15 +68,15 @@ class Extract {
     const bool is_new = track.id < kFirstTrackId;
     const trace::TrackId id = builder_.add_thread(is_new ? kFirstTrackId + track.id : track.id,
                                                   is_new ? fmt::format("captured by thread {}", track.id) : track.name, track.pid);
-    walk(from_, track, [&](EventIndex event, const std::vector<EventIndex>& around) {
+    walk(from_, track, [&](EventIndex event, const Around& around) {
       if (wanted_[event]) add_event(id, event, around);
     });
     close_all_but(0);
   }
 
   // An event lasts from the tick at which it is added to the tick at which the first event outside of it is added.
-  void add_event(trace::TrackId track, EventIndex event, const std::vector<EventIndex>& around) {
-    const auto depth = std::ranges::count_if(around, [&](EventIndex outer) { return wanted_[outer]; });
+  void add_event(trace::TrackId track, EventIndex event, const Around& around) {
+    const auto depth = std::ranges::count_if(around.all(), [&](const Around::Span& outer) { return wanted_[outer.value]; });
     close_all_but(static_cast<std::size_t>(depth));
     const bool is_new_call = number_ != 0 && trace::is_launch_kind(from_.events.kind[event]);
     const std::string name = fmt::format("{}{}", from_.name(event), is_new_call ? " (captured)" : "");

@@ -35,13 +35,13 @@ void ClassicSubscription::subscribe(const SourceCallbacks& callbacks) {
   SubscriberParams params{sizeof(SubscriberParams), "mindtorch", other.data(), other.size()};
   // Where subscribers have an interface of their own, a subscriber of the newer function could not use the classic one.
   const bool has_names = cupti.cuptiSubscribe_v2 != nullptr && !library_.has_subscriber_functions();
-  const Result result = has_names ? cupti.cuptiSubscribe_v2(&subscriber_, callbacks.graph_nodes, callbacks.user, &params)
-                                  : cupti.cuptiSubscribe(&subscriber_, callbacks.graph_nodes, callbacks.user);
+  const Result result = has_names ? cupti.cuptiSubscribe_v2(&subscriber_, callbacks.events, callbacks.user, &params)
+                                  : cupti.cuptiSubscribe(&subscriber_, callbacks.events, callbacks.user);
   if (result != kSuccess) {
     subscriber_ = nullptr;
     if (other[0] != '\0') other_subscriber_ = other.data();
     const std::string who = other_subscriber_.empty() ? "" : fmt::format(" ({} has subscribed)", other_subscriber_);
-    limits_.push_back(fmt::format("kernels in CUDA graphs are not linked to the ops that captured them{}: {}", who,
+    limits_.push_back(fmt::format("kernels in CUDA graphs are not linked to the ops that captured them, and calls take longer{}: {}", who,
                                   library_.check(result, has_names ? "cuptiSubscribe_v2" : "cuptiSubscribe").reason()));
   } else if (!watch_graph_nodes(subscriber_)) {
     unsubscribe();

@@ -25,6 +25,7 @@ class ClassicSubscription final : public Subscription {
   void unsubscribe();
   void use_system_thread_ids(bool use) override;
   void switch_calls_off() override;
+  Subscriber subscriber() const override { return subscriber_; }
   bool tell_event_times(bool tell) override;
 
   Subscriber subscriber_ = nullptr;

@@ -293,6 +293,25 @@ static_assert(offsetof(CudaEventRecord, stream_id) == 12 && offsetof(CudaEventRe
 // ------------------------------------------------------------------------------------------------------------- callbacks
 enum CallbackDomain : std::uint32_t { kDriverApi = 1, kRuntimeApi = 2, kResourceDomain = 3, kSynchronizeDomain = 4 };
 
+enum ApiSite : std::uint32_t { kApiEnter = 0, kApiExit = 1 };
+
+// CUpti_CallbackData: of the driver's and the runtime's domain.
+struct CallbackData {
+  std::uint32_t site;  // ApiSite
+  std::uint32_t padding;
+  const char* function_name;
+  const void* function_params;
+  const void* function_return_value;  // at the end of the call: of an int
+  const char* symbol_name;
+  void* context;
+  std::uint32_t context_uid;
+  std::uint32_t padding2;
+  std::uint64_t* correlation_data;
+  std::uint32_t correlation_id;
+};
+static_assert(offsetof(CallbackData, function_return_value) == 24 && offsetof(CallbackData, context_uid) == 48 &&
+              offsetof(CallbackData, correlation_data) == 56 && offsetof(CallbackData, correlation_id) == 64);
+
 // Of kResourceDomain.
 enum ResourceCallback : std::uint32_t {
   kGraphCreated = 9,
@@ -370,6 +389,7 @@ inline constexpr std::uint32_t kFirstVersionWithEventTimes = 26;
   REQUIRED(cuptiActivityFlushAll, (std::uint32_t flag))                                                                         \
   REQUIRED(cuptiActivityGetNextRecord, (std::uint8_t * buffer, std::size_t valid, Activity * *record))                          \
   REQUIRED(cuptiActivityGetNumDroppedRecords, (void* context, std::uint32_t stream_id, std::size_t* dropped))                   \
+  OPTIONAL(cuptiEnableDomain, (std::uint32_t enable, Subscriber subscriber, std::uint32_t domain))                              \
   OPTIONAL(cuptiActivitySetAttribute, (std::uint32_t attribute, std::size_t * size, void* value))                               \
   OPTIONAL(cuptiActivityEnableRuntimeApi, (std::uint32_t callback_id, std::uint8_t enable))                                     \
   OPTIONAL(cuptiActivityEnableDriverApi, (std::uint32_t callback_id, std::uint8_t enable))                                      \

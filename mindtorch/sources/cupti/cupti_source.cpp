@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "mindtorch/record/open_op.h"
+#include "mindtorch/sources/cupti/call_log.h"
 #include "mindtorch/sources/cupti/captured_ops.h"
 #include "mindtorch/sources/cupti/driver.h"
 #include "mindtorch/sources/cupti/kinds.h"
@@ -61,9 +62,6 @@ void shared_completed(std::uint8_t* buffer, std::size_t, std::size_t valid, Comp
   buffer_pool().complete(buffer, valid, layouts().number_of(info));
 }
 
-// The end of a window that is open.
-constexpr std::uint64_t kEndless = Decoder::Window{}.end;
-
 // CUPTI of CUDA 13.0 crashes inside the launch of a graph that was instantiated before the kind GRAPH_TRACE was enabled.
 bool can_record_whole_graphs(std::uint32_t version) { return version < 130000 || version >= 130100; }
 
@@ -96,6 +94,9 @@ std::vector<std::pair<std::string, std::string>> CuptiSource::diagnose() {
   }
   facts.emplace_back("records", fmt::format("{}{}", opened.subscription->name(),
                                             opened.why_classic.empty() ? "" : fmt::format(" ({})", opened.why_classic)));
+  const bool has_callbacks = opened.subscription->enable_call_callbacks();
+  opened.subscription->disable_call_callbacks();
+  facts.emplace_back("calls", has_callbacks ? "callbacks" : fmt::format("records ({})", opened.subscription->why_call_records()));
   TriedKinds kinds;
   for (const Kind& each : kKinds) {
     // The kind crashes some libraries as soon as a graph is launched, so it is not tried.
@@ -124,7 +125,7 @@ Status CuptiSource::prepare(const record::SourceOptions& options) {
 }
 
 SourceCallbacks CuptiSource::callbacks() {
-  return {.graph_nodes = &called_back,
+  return {.events = &called_back,
           .user = this,
           .clock_owner = &clock_owner_,
           .requested = &requested,
@@ -156,10 +157,30 @@ std::optional<std::uint64_t> CuptiSource::now() const {
 Status CuptiSource::begin(std::uint64_t* time) {
   // Without a clock no record could be placed.
   if (Status readable = library_.check(subscription_->read_clock(time), "cuptiGetTimestamp"); !readable) return readable;
-  return subscription_->enable_kinds(*options_);
+  return enable_kinds();
+}
+
+// Callbacks may come as soon as they are enabled, and nothing is written down that CUPTI still tells of after they have been disabled.
+Status CuptiSource::enable_kinds() {
+  call_log().begin(options_->clock);
+  Status enabled = subscription_->enable_kinds(*options_);
+  has_call_records_ = !subscription_->has_call_callbacks();
+  if (!enabled || has_call_records_) call_log().end();
+  return enabled;
+}
+
+void CuptiSource::disable_kinds() {
+  subscription_->disable_kinds();
+  call_log().end();
+}
+
+Moment CuptiSource::moment(std::uint64_t otherwise) const {
+  return {.vendor = now().value_or(otherwise), .session = options_->clock.ticks()};
 }
 
 Status CuptiSource::start() {
+  call_log().take_all([](const TakenCall&) {});  // what came too late for an earlier session
+  call_log().take_refused();
   std::uint64_t time = 0;
   Status begun = begin(&time);
   if (!begun && why_classic_.empty()) {
@@ -176,14 +197,19 @@ Status CuptiSource::start() {
   sampler_.start(options_->clock, {[this](std::uint64_t* ns) { return subscription_->read_clock(ns) == kSuccess; }});
   decoder_ = std::make_unique<Decoder>(library_.functions(), graph_nodes(), ++recordings, options_->record_bytes);
   decoder_->set_extra_parts(subscription_->extra_parts());
+  if (subscription_->has_call_callbacks()) decoder_->expect_calls_of_callbacks();
   old_records_ = {};
   thread_.start("mindtorch-cupti", {.decode = [this](const BufferPool::Filled& buffer) { decode(buffer); },
-                                    .after_decoding = [this] { hand_over_records(); },
+                                    .after_decoding =
+                                        [this] {
+                                          take_calls();
+                                          hand_over_records();
+                                        },
                                     .flush = [this] { library_.functions().cuptiActivityFlushAll(0); },
                                     .drain = [this] { drain(); },
                                     .longest_wait = pm_sampling_.longest_wait(DecodeThread::kFlushPeriod)});
   std::lock_guard lock(mutex_);
-  windows_ = {{.begin = now().value_or(time)}};
+  windows_ = {{.begin = moment(time)}};
   return Status::ok();
 }
 
@@ -196,29 +222,31 @@ void CuptiSource::decode(const BufferPool::Filled& buffer) {
 
 void CuptiSource::toggle(bool on) {
   std::lock_guard lock(mutex_);
-  const bool is_on = windows_.back().end == kEndless;
+  const bool is_on = windows_.back().end.session == kForever.session;
   if (on == is_on) return;
   if (on) {
-    if (subscription_->enable_kinds(*options_)) windows_.push_back({.begin = now().value_or(0)});
+    if (enable_kinds()) windows_.push_back({.begin = moment(0)});
   } else {
-    windows_.back().end = now().value_or(kEndless - 1);
+    windows_.back().end = moment(kForever.vendor);
     // CUPTI still writes the records of work that was launched before, although their kinds are disabled.
-    subscription_->disable_kinds();
+    disable_kinds();
   }
 }
 
 record::DeviceBatch CuptiSource::stop() {
   {
     std::lock_guard lock(mutex_);
-    windows_.back().end = std::min(windows_.back().end, now().value_or(kEndless));
+    if (windows_.back().end.session == kForever.session) windows_.back().end = moment(kForever.vendor);
   }
-  const bool idle = synchronize_devices(options_->stop_deadline);
+  const bool idle = wait_for_devices(options_->stop_deadline);
   thread_.stop();
   buffer_pool().trim(kWarmBuffers);
   Decoder& decoder = *decoder_;
   if (!idle) decoder.note_deadline(options_->stop_deadline);
+  decoder.count_dropped(thread_.failures(), "or more, for want of memory");
   std::vector<ClockSampler::Samples> samples = sampler_.stop();
   const std::string records = why_classic_.empty() ? "\"user-defined\"" : "\"classic\"";
+  const std::string calls = subscription_->has_call_callbacks() ? "\"callbacks\"" : "\"records\"";
   subscription_.reset();
   record::DeviceBatch batch = decoder.finish(windows(), samples.empty() ? ClockSampler::Samples{} : std::move(samples.front()));
   stopped_recording_ = recordings;
@@ -227,6 +255,7 @@ record::DeviceBatch CuptiSource::stop() {
   decoder_.reset();
   batch.metadata.emplace_back("cupti_version", fmt::format("{}", library_.version()));
   batch.metadata.emplace_back("cupti_records", records);
+  batch.metadata.emplace_back("cupti_calls", calls);
   if (const int version = driver_version(); version != 0) batch.metadata.emplace_back("cuda_driver_version", fmt::format("{}", version));
   return batch;
 }
@@ -241,6 +270,10 @@ std::vector<Decoder::Window> CuptiSource::windows() {
   return windows_;
 }
 
+void CuptiSource::take_calls() {
+  call_log().take_ended([this](const TakenCall& taken) { decoder_->add(taken); });
+}
+
 // Records that are not needed any more do not stay in memory: under spill they are written, under keep_last they become too old.
 void CuptiSource::hand_over_records() {
   const std::optional<std::uint64_t> time = now();
@@ -251,7 +284,9 @@ void CuptiSource::hand_over_records() {
   std::vector<ClockSampler::Samples> samples = sampler_.so_far();
   if (samples.empty() || samples.front().empty()) return;
   decoder_->set_samples(std::move(samples.front()));
-  decoder_->write_before(*time - static_cast<std::uint64_t>(kSettled.count()), windows(), options_->write_records);
+  const auto settled_ticks = static_cast<std::uint64_t>(static_cast<double>(kSettled.count()) / options_->clock.ns_per_tick());
+  const Moment settled{.vendor = *time - static_cast<std::uint64_t>(kSettled.count()), .session = options_->clock.ticks() - settled_ticks};
+  decoder_->write_before(settled, windows(), options_->write_records);
 }
 
 void CuptiSource::await_calls() {
@@ -260,6 +295,7 @@ void CuptiSource::await_calls() {
   while (true) {
     library_.functions().cuptiActivityFlushAll(0);
     thread_.decode_filled();
+    take_calls();
     if (!decoder_->lacks_calls(windows) || std::chrono::steady_clock::now() > deadline) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -270,7 +306,10 @@ void CuptiSource::drain() {
   pm_sampling_.stop(*decoder_, now().value_or(0));
   subscription_->disable_device_kinds();
   await_calls();
-  subscription_->disable_kinds();
+  disable_kinds();
+  call_log().take_all([this](const TakenCall& taken) { decoder_->add(taken); });
+  decoder_->count_dropped(call_log().take_refused(),
+                          "calls that could not be written down, for want of memory or because they were nested too deeply");
   const Status flushed = library_.check(library_.functions().cuptiActivityFlushAll(kFlushForced), "cuptiActivityFlushAll");
   thread_.decode_filled();
   std::size_t dropped = 0;
@@ -278,8 +317,10 @@ void CuptiSource::drain() {
   if (!flushed) decoder_->count_dropped(1, fmt::format("or more, because the last flush failed ({})", flushed.reason()));
 }
 
-// For callbacks: the subscription may be closing on another thread.
+// For callbacks: the subscription may be closing on another thread. Where nothing has been asked for, there is no call either.
 std::uint64_t CuptiSource::callback_time() const {
+  if (call_log().is_on()) return call_log().ticks();
+  if (!has_call_records_) return 0;
   std::uint64_t now = 0;
   const Subscriber owner = clock_owner_.load();
   if (owner != nullptr)
@@ -290,15 +331,22 @@ std::uint64_t CuptiSource::callback_time() const {
 }
 
 void CuptiSource::called_back(void* self, std::uint32_t domain, std::uint32_t callback_id, const void* data) {
-  if (domain != kResourceDomain || data == nullptr) return;
-  const auto* graph = static_cast<const GraphData*>(static_cast<const ResourceData*>(data)->descriptor);
+  if (data == nullptr) return;
+  if (domain == kRuntimeApi || domain == kDriverApi)
+    call_log().called_back(domain, callback_id, *static_cast<const CallbackData*>(data));
+  else if (domain == kResourceDomain)
+    static_cast<const CuptiSource*>(self)->node_called_back(callback_id, *static_cast<const ResourceData*>(data));
+}
+
+void CuptiSource::node_called_back(std::uint32_t callback_id, const ResourceData& data) const {
+  const auto* graph = static_cast<const GraphData*>(data.descriptor);
   if (graph == nullptr) return;
-  auto& source = *static_cast<CuptiSource*>(self);
-  const Functions& cupti = source.library_.functions();
+  const Functions& cupti = library_.functions();
   std::uint64_t node = 0, original = 0;
   if (cupti.cuptiGetGraphNodeId(graph->node, &node) != kSuccess) return;
   if (callback_id == kGraphNodeCreated) {
-    graph_nodes().created(node, {.captured_at = source.callback_time(),
+    graph_nodes().created(node, {.recording = recordings,
+                                 .captured_at = callback_time(),
                                  .thread_id = static_cast<std::uint32_t>(::syscall(SYS_gettid)),
                                  .op = record::innermost_open_name()});
   } else if (callback_id == kGraphNodeCloned && cupti.cuptiGetGraphNodeId(graph->original_node, &original) == kSuccess) {

@@ -1,10 +1,12 @@
 // CuptiSource: records the activities of NVIDIA GPUs through CUPTI's activity API.
 //
-// CUPTI fills buffers on the program's threads; a thread of ours decodes them as they come back and flushes what is left over. Times are
-// CUPTI's own (CLOCK_REALTIME), mapped through bracketed samples. Launches are linked to ops by thread and time, kernels to launches by
-// correlation id: no external correlation ids, which would cost several times as much.
+// CUPTI fills buffers on the program's threads; a thread of ours decodes them as they come back and flushes what is left over. Their times
+// are CUPTI's own (CLOCK_REALTIME), mapped through bracketed samples. Calls are written down in CUPTI's callbacks (call_log.h), on the
+// session's clock; where another tool gets the callbacks, they are records too. Launches are linked to ops by thread and time, kernels to
+// launches by correlation id: no external correlation ids, which would cost several times as much.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -42,18 +44,24 @@ class CuptiSource final : public record::ActivitySource {
   void complete(trace::Recording& recording) override;
 
  private:
-  // CUPTI's callback for the nodes of graphs.
+  // CUPTI's callback for calls and for the nodes of graphs.
   static void called_back(void* self, std::uint32_t domain, std::uint32_t callback_id, const void* data);
-  std::uint64_t callback_time() const;
+  void node_called_back(std::uint32_t callback_id, const ResourceData& data) const;
+  std::uint64_t callback_time() const;  // on the clock that calls have
 
   SourceCallbacks callbacks();
   Status subscribe();
   Status begin(std::uint64_t* time);
+  Status enable_kinds();
+  void disable_kinds();
   std::vector<Decoder::Window> windows();
   std::optional<std::uint64_t> now() const;  // on CUPTI's clock, if it can be read
+  // Now on both clocks; on CUPTI's, if it cannot be read, `otherwise`.
+  Moment moment(std::uint64_t otherwise) const;
 
   // On the thread that decodes.
   void decode(const BufferPool::Filled& buffer);
+  void take_calls();
   void hand_over_records();
   void drain();
   void await_calls();
@@ -65,6 +73,7 @@ class CuptiSource final : public record::ActivitySource {
   std::string why_classic_;                     // of this session; empty if records are user-defined
   std::string why_always_classic_;              // set once classic records have been used: the process cannot go back
   ClockOwner clock_owner_{nullptr};
+  std::atomic<bool> has_call_records_{false};
   PmSampling pm_sampling_;
   ClockSampler sampler_;
 

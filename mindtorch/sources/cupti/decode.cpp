@@ -91,7 +91,7 @@ std::size_t Decoder::ConfigHash::operator()(const KernelConfig& config) const no
 template <class Records>
 void Decoder::decode_all(Records records) {
   while (const Activity* next = records.next()) {
-    upper_correlation_ = records.upper_correlation();
+    upper_correlation_ = has_short_correlations_ ? 0 : records.upper_correlation();
     add(*next);
   }
   // The rest cannot be read. The number of records in it is unknown.
@@ -174,6 +174,23 @@ void Decoder::add(const ApiRecord& call) {
          .kind = call.kind == kRuntime ? EventKind::kRuntime : EventKind::kDriver,
          .device = {DeviceType::kCuda, 0},
          .launches = function.launches && call.return_value == 0});
+}
+
+void Decoder::add(const TakenCall& taken) {
+  const Call& call = taken.call;
+  const ApiFunction& function = api_function(call.domain == kRuntimeApi ? kRuntime : kDriver, call.callback_id);
+  if (!function.is_kept) return;
+  // Whatever a call does that lacks an end is outside of the recording: it is treated as a launch, which lies in no window.
+  store({.start = call.start,
+         .end = taken.has_both_ends ? call.end : kForever.session,
+         .correlation = call.correlation,
+         .name = function.name,
+         .detail = function.detail,
+         .lane = static_cast<std::int32_t>(taken.thread_id),
+         .kind = call.domain == kRuntimeApi ? EventKind::kRuntime : EventKind::kDriver,
+         .clock = kSessionClock,
+         .device = {DeviceType::kCuda, 0},
+         .launches = !taken.has_both_ends || (function.launches && call.result == 0)});
 }
 
 void Decoder::add(const OverheadRecord& overhead) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mindtorch/record/device_batch.h"
+#include "mindtorch/sources/cupti/call_log.h"
 #include "mindtorch/sources/cupti/cupti_abi.h"
 #include "mindtorch/sources/cupti/driver.h"
 #include "mindtorch/sources/cupti/graph_nodes.h"
@@ -21,7 +22,7 @@ class Decoder : public RecordStore {
  public:
   // `recording` is the number of the recording in the process, from 1 on.
   Decoder(const Functions& cupti, GraphNodes& nodes, std::uint32_t recording, std::int64_t record_bytes)
-      : RecordStore(record_bytes), cupti_(cupti), nodes_(nodes), recording_(recording) {}
+      : RecordStore(record_bytes, kSessionClock), cupti_(cupti), nodes_(nodes), recording_(recording) {}
 
   void decode(std::uint8_t* buffer, std::size_t valid) { decode_all(ClassicRecords(cupti_, buffer, valid)); }
   // The same for a buffer of user-defined records.
@@ -29,8 +30,13 @@ class Decoder : public RecordStore {
     decode_all(UserDefinedRecords(layouts, buffer, valid));
   }
   void set_extra_parts(ExtraParts parts) { extra_parts_ = parts; }
+  // Calls come from callbacks, which tell the lower 32 bits of correlations only: the others of records are left out from then on.
+  void expect_calls_of_callbacks() { has_short_correlations_ = true; }
+  void add(const TakenCall& taken);
   // Readings of CUPTI's clock so far, with which the records can be placed.
-  void set_samples(std::vector<record::BracketedSample> samples) { batch_.clocks = {{.name = "cupti", .samples = std::move(samples)}}; }
+  void set_samples(std::vector<record::BracketedSample> samples) {
+    batch_.clocks = {{.name = "cupti", .samples = std::move(samples)}, {.name = "session", .is_session_clock = true, .samples = {}}};
+  }
   // Call once, when all buffers have come.
   record::DeviceBatch finish(const std::vector<Window>& windows, std::vector<record::BracketedSample> samples);
 
@@ -40,6 +46,8 @@ class Decoder : public RecordStore {
   const std::vector<std::uint64_t>& replayed_calls() const { return replayed_calls_; }
 
  private:
+  static constexpr std::uint8_t kSessionClock = 1;  // of the batch's clocks
+
   // Where a piece of device work ran, as all kinds of records say it.
   struct Place {
     std::uint32_t device, context, stream;
@@ -89,13 +97,14 @@ class Decoder : public RecordStore {
   const DeviceProperties* properties(std::uint32_t device);
   std::uint32_t add_detail(std::vector<trace::Attribute> row, std::uint64_t graph_node);
 
-  void complete_records(const std::vector<Window>& windows) override;
-  void match_captures(std::uint64_t since);
+  void complete_records() override;
+  void match_captures();
   void name_captured_ops();
 
   const Functions& cupti_;
   GraphNodes& nodes_;
   const std::uint32_t recording_;
+  bool has_short_correlations_ = false;
   std::uint64_t upper_correlation_ = 0;  // of the record that is decoded: classic records have 32 bits only
   std::vector<DeviceProperties> properties_;
   std::unordered_map<const char*, KernelName> kernel_names_;

@@ -13,8 +13,8 @@ namespace mindtorch::sources::cupti {
 using record::DeviceRecord;
 
 // A launch on a stream that is being captured makes a node instead of work. The node was created on the thread of the call, while it ran.
-void Decoder::match_captures(std::uint64_t since) {
-  std::vector<GraphNodes::Created> created = nodes_.created_since(since);
+void Decoder::match_captures() {
+  std::vector<GraphNodes::Created> created = nodes_.created_in(recording_);
   if (created.empty()) return;
   const auto key = [](const GraphNodes::Created& entry) { return std::pair(entry.origin.thread_id, entry.origin.captured_at); };
   std::ranges::sort(created, {}, key);
@@ -58,15 +58,15 @@ void Decoder::name_captured_ops() {
   }
 }
 
-void Decoder::complete_records(const std::vector<Window>& windows) {
-  match_captures(windows.empty() ? 0 : windows.front().begin);
+void Decoder::complete_records() {
+  match_captures();
   name_captured_ops();
   place_events_at_their_calls();
 }
 
 record::DeviceBatch Decoder::finish(const std::vector<Window>& windows, std::vector<record::BracketedSample> samples) {
   drop_outside(windows);
-  complete_records(windows);
+  complete_records();
   count_losses();
   if (samples.empty()) {
     batch_.count_dropped(batch_.records.size() + batch_.sample_count(), "cannot be placed, because CUPTI's clock could not be read");

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 
 #include "mindtorch/base/dynamic_library.h"
@@ -15,7 +14,9 @@ namespace {
 
 using Device = int;
 using Context = void*;
+using DeviceAddress = unsigned long long;
 
+// NOLINTBEGIN(readability-identifier-naming): the members have the vendor's names.
 struct Driver {
   int (*cuDriverGetVersion)(int*) = nullptr;
   int (*cuDeviceGetCount)(int*) = nullptr;
@@ -27,8 +28,16 @@ struct Driver {
   int (*cuDevicePrimaryCtxRelease_v2)(Device) = nullptr;
   int (*cuCtxPushCurrent_v2)(Context) = nullptr;
   int (*cuCtxPopCurrent_v2)(Context*) = nullptr;
-  int (*cuCtxSynchronize)() = nullptr;
+  int (*cuThreadExchangeStreamCaptureMode)(int*) = nullptr;
+  int (*cuMemAlloc_v2)(DeviceAddress*, std::size_t) = nullptr;
+  int (*cuMemFree_v2)(DeviceAddress) = nullptr;
+  int (*cuMemHostAlloc)(void**, std::size_t, unsigned) = nullptr;
+  int (*cuMemFreeHost)(void*) = nullptr;
 };
+// NOLINTEND(readability-identifier-naming)
+
+// CUstreamCaptureMode.
+constexpr int kRelaxed = 2;
 
 // CUdevice_attribute.
 enum : int {
@@ -54,16 +63,11 @@ struct LoadedDriver {
   Status status = Status::ok();
 };
 
-const char* chosen_driver() {
-  const char* chosen = std::getenv("MINDTORCH_CUDA_DRIVER");
-  return chosen != nullptr && *chosen != '\0' ? chosen : nullptr;
-}
-
 LoadedDriver& load_driver() {
   static LoadedDriver& driver = *[] {
     auto* loaded = new LoadedDriver;
-    const char* chosen = chosen_driver();
-    loaded->status = loaded->library.open({chosen != nullptr ? chosen : "libcuda.so.1"});
+    const std::string chosen = chosen_library("cuda");
+    loaded->status = loaded->library.open({chosen.empty() ? "libcuda.so.1" : chosen});
     if (!loaded->status) return loaded;
     FunctionFinder functions(loaded->library);
     Driver& f = loaded->functions;
@@ -77,7 +81,11 @@ LoadedDriver& load_driver() {
     functions.require("cuDevicePrimaryCtxRelease_v2", f.cuDevicePrimaryCtxRelease_v2);
     functions.require("cuCtxPushCurrent_v2", f.cuCtxPushCurrent_v2);
     functions.require("cuCtxPopCurrent_v2", f.cuCtxPopCurrent_v2);
-    functions.require("cuCtxSynchronize", f.cuCtxSynchronize);
+    functions.require("cuThreadExchangeStreamCaptureMode", f.cuThreadExchangeStreamCaptureMode);
+    functions.require("cuMemAlloc_v2", f.cuMemAlloc_v2);
+    functions.require("cuMemFree_v2", f.cuMemFree_v2);
+    functions.require("cuMemHostAlloc", f.cuMemHostAlloc);
+    functions.require("cuMemFreeHost", f.cuMemFreeHost);
     if (!functions.missing().empty())
       loaded->status = Status::unavailable(fmt::format("{} lacks {}", loaded->library.path(), functions.missing()));
     return loaded;
@@ -140,15 +148,30 @@ int device_count(const LoadedDriver& driver) {
   return count;
 }
 
+// Waits for the work of the current context. cuCtxSynchronize() would end every capture in it with an error, in all modes of capture. The
+// driver waits just as long before it frees memory, because work may use it, and that harms no capture: a thread that has chosen the
+// relaxed mode may allocate while others capture.
+void wait_for_context(const Driver& driver) {
+  int mode = kRelaxed;
+  if (driver.cuThreadExchangeStreamCaptureMode(&mode) != 0) return;
+  DeviceAddress address = 0;
+  void* memory = nullptr;
+  if (driver.cuMemAlloc_v2(&address, 1) == 0)
+    driver.cuMemFree_v2(address);
+  else if (driver.cuMemHostAlloc(&memory, 1, 0) == 0)  // the device has no memory left
+    driver.cuMemFreeHost(memory);
+  driver.cuThreadExchangeStreamCaptureMode(&mode);
+}
+
 // A device without a context has nothing to wait for, and is not given one.
-void synchronize_device(const Driver& driver, Device device) {
+void wait_for_device(const Driver& driver, Device device) {
   unsigned flags = 0;
   int active = 0;
   if (driver.cuDevicePrimaryCtxGetState(device, &flags, &active) != 0 || active == 0) return;
   Context context = nullptr;
   if (driver.cuDevicePrimaryCtxRetain(&context, device) != 0) return;
   if (driver.cuCtxPushCurrent_v2(context) == 0) {
-    driver.cuCtxSynchronize();
+    wait_for_context(driver);
     driver.cuCtxPopCurrent_v2(&context);
   }
   driver.cuDevicePrimaryCtxRelease_v2(device);
@@ -159,7 +182,7 @@ void synchronize_device(const Driver& driver, Device device) {
 Status probe_driver() {
   const LoadedDriver& driver = load_driver();
   if (!driver.status) return Status::unavailable(fmt::format("no NVIDIA driver ({})", driver.status.reason()));
-  if (chosen_driver() == nullptr && !has_device_node())
+  if (chosen_library("cuda").empty() && !has_device_node())
     return Status::unavailable("the NVIDIA driver is installed, but this machine or container shows no GPU (/dev/nvidia0)");
   return Status::ok();
 }
@@ -178,11 +201,11 @@ int driver_version() {
   return version;
 }
 
-bool synchronize_devices(std::chrono::milliseconds deadline) {
+bool wait_for_devices(std::chrono::milliseconds deadline) {
   const LoadedDriver& driver = load_driver();
   if (device_count(driver) == 0) return true;
   return ends_within(deadline, [&driver] {
-    for (Device device = 0; device < device_count(driver); ++device) synchronize_device(driver.functions, device);
+    for (Device device = 0; device < device_count(driver); ++device) wait_for_device(driver.functions, device);
   });
 }
 

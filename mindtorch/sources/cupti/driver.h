@@ -27,8 +27,8 @@ std::vector<DeviceProperties> device_properties();
 // The version the driver supports (13000), 0 if it is not known.
 int driver_version();
 
-// Waits until everything that was launched before is done, on every device in use. False if that took longer than `deadline`; the wait
-// then continues in the background and does no harm.
-bool synchronize_devices(std::chrono::milliseconds deadline);
+// Waits until everything that was launched before is done, on every device in use, also while threads of the program capture graphs: their
+// captures go on. False if that took longer than `deadline`; the wait then continues in the background and does no harm.
+bool wait_for_devices(std::chrono::milliseconds deadline);
 
 }  // namespace mindtorch::sources::cupti

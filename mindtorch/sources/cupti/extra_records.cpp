@@ -66,13 +66,18 @@ void Decoder::add(const CudaEventRecord& event) {
 // An event that has no time of the device is placed where the call that recorded it ended.
 void Decoder::place_events_at_their_calls() {
   if (events_without_time_.empty()) return;
-  std::unordered_map<std::uint64_t, std::uint64_t> call_ends;
+  struct CallEnd {
+    std::uint64_t time;
+    std::uint8_t clock;
+  };
+  std::unordered_map<std::uint64_t, CallEnd> call_ends;
   for (const record::DeviceRecord& call : batch_.records)
-    if (trace::is_launch_kind(call.kind)) call_ends.try_emplace(call.correlation, call.end);
+    if (trace::is_launch_kind(call.kind)) call_ends.try_emplace(call.correlation, CallEnd{call.end, call.clock});
   std::erase_if(events_without_time_, [&](record::DeviceRecord event) {
     const auto call = call_ends.find(event.correlation);
     if (call == call_ends.end()) return false;
-    event.start = event.end = call->second;
+    event.start = event.end = call->second.time;
+    event.clock = call->second.clock;
     store(event);
     return true;
   });

@@ -31,13 +31,13 @@ std::optional<NodeOrigin> GraphNodes::find(std::uint64_t node) const {
   return entry == kNone ? std::nullopt : std::optional(entries_[entry].origin);
 }
 
-std::vector<GraphNodes::Created> GraphNodes::created_since(std::uint64_t since) const {
+std::vector<GraphNodes::Created> GraphNodes::created_in(std::uint32_t recording) const {
   std::lock_guard lock(mutex_);
   std::vector<Created> found;
   for (std::uint32_t i = 0; i < entries_.size(); ++i) {
     // CUPTI reports a copy as created before it reports it as copied. Such an entry is in use no longer.
     const bool is_copy = entry_of(entries_[i].node) != i;
-    if (!is_copy && entries_[i].origin.captured_at >= since) found.push_back(entries_[i]);
+    if (!is_copy && entries_[i].origin.recording == recording) found.push_back(entries_[i]);
   }
   return found;
 }

@@ -12,7 +12,8 @@
 namespace mindtorch::sources::cupti {
 
 struct NodeOrigin {
-  std::uint64_t captured_at = 0;          // on CUPTI's clock
+  std::uint32_t recording = 0;            // the number of the recording that was running then
+  std::uint64_t captured_at = 0;          // on the clock that the calls of that recording have
   std::uint32_t thread_id = 0;            // of the OS
   std::uint64_t capture_correlation = 0;  // of the call that was captured; 0 if it is not known (yet)
   std::uint32_t capture_recording = 0;    // the number of the recording that contains this call
@@ -28,12 +29,12 @@ class GraphNodes {
   void cloned(std::uint64_t node, std::uint64_t original);
   std::optional<NodeOrigin> find(std::uint64_t node) const;
 
-  // The nodes that were captured at or after `since`, with an origin each. Copies are not among them.
+  // The nodes that were captured while a recording ran, with an origin each. Copies are not among them.
   struct Created {
     std::uint64_t node;
     NodeOrigin origin;
   };
-  std::vector<Created> created_since(std::uint64_t since) const;
+  std::vector<Created> created_in(std::uint32_t recording) const;
   void set_captured_call(std::uint64_t node, std::uint32_t recording, std::uint64_t correlation);
 
  private:

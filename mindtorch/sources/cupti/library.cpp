@@ -7,8 +7,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "mindtorch/sources/cupti/api_names.h"
-
 namespace mindtorch::sources::cupti {
 namespace {
 
@@ -38,7 +36,7 @@ std::string_view advice(Result result) {
 
 std::vector<std::string> library_candidates() {
   std::vector<std::string> candidates;
-  if (const char* chosen = std::getenv("MINDTORCH_CUPTI"); chosen != nullptr && *chosen != '\0') return {chosen};
+  if (std::string chosen = chosen_library("cupti"); !chosen.empty()) return {std::move(chosen)};
   // Only one copy of CUPTI can watch a process, so whatever is loaded is the one to use.
   fs::path torch_folder;
   for (const fs::path path : loaded_libraries()) {
@@ -90,7 +88,7 @@ Status Library::resolve() {
   version_ = version;
   has_subscriber_functions_ =
       version >= kFirstVersionWithUserDefinedRecords && functions_.cuptiSubscribe_v2 != nullptr && of_subscribers.missing().empty();
-  unneeded_driver_calls_ = cupti::unneeded_driver_calls(functions_);
+  driver_calls_ = driver_calls(functions_);
   return Status::ok();
 }
 

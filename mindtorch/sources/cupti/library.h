@@ -7,6 +7,7 @@
 
 #include "mindtorch/base/dynamic_library.h"
 #include "mindtorch/base/error.h"
+#include "mindtorch/sources/cupti/api_names.h"
 #include "mindtorch/sources/cupti/cupti_abi.h"
 #include "mindtorch/sources/cupti/cupti_abi_v2.h"
 
@@ -25,8 +26,9 @@ class Library {
   const std::string& path() const { return library_.path(); }
   std::uint32_t version() const { return version_; }  // 130001 for CUDA 13.0
 
-  // The calls of the driver of which no record is wanted, by this library's numbers.
-  const std::vector<std::uint32_t>& unneeded_driver_calls() const { return unneeded_driver_calls_; }
+  // The calls of the driver that are wanted, and the others, by this library's numbers.
+  const std::vector<std::uint32_t>& needed_driver_calls() const { return driver_calls_.needed; }
+  const std::vector<std::uint32_t>& unneeded_driver_calls() const { return driver_calls_.unneeded; }
 
   // Ok, or "cuptiX: the library's text (number); what to do about it".
   Status check(Result result, std::string_view call) const;
@@ -40,12 +42,12 @@ class Library {
   Functions functions_;
   SubscriberFunctions subscriber_functions_;
   bool has_subscriber_functions_ = false;
-  std::vector<std::uint32_t> unneeded_driver_calls_;
+  DriverCalls driver_calls_;
   std::uint32_t version_ = 0;
 };
 
-// Where CUPTI may be, in the order in which it is looked for: MINDTORCH_CUPTI, what the process has loaded, PyTorch's, CUDA_HOME's, the
-// system's. Exposed for tests.
+// Where CUPTI may be, in the order in which it is looked for: MINDTORCH_LIBRARY_PATH, what the process has loaded, PyTorch's, CUDA_HOME's,
+// the system's. Exposed for tests.
 std::vector<std::string> library_candidates();
 
 }  // namespace mindtorch::sources::cupti

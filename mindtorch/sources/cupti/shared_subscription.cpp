@@ -46,7 +46,7 @@ Status SharedSubscription::subscribe(const SourceCallbacks& callbacks) {
                                   .old_subscriber_size = other.size(),
                                   .allow_multiple_subscribers = shared,
                                   .padding = {}};
-    result = library_.functions().cuptiSubscribe_v2(&subscriber_, callbacks.graph_nodes, callbacks.user,
+    result = library_.functions().cuptiSubscribe_v2(&subscriber_, callbacks.events, callbacks.user,
                                                     reinterpret_cast<SubscriberParams*>(&params));
     is_shared_ = shared;
     other_subscriber_ = other.data();

@@ -25,6 +25,7 @@ class SharedSubscription final : public Subscription {
   Status set(SubscriberAttribute attribute, Value value, std::string_view what);
   void choose_graph_level(bool whole_graphs);
   void switch_calls_off() override;
+  Subscriber subscriber() const override { return subscriber_; }
   bool tell_event_times(bool tell) override;
 
   const SubscriberFunctions& cupti_;

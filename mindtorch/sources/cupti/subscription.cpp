@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "mindtorch/sources/cupti/api_names.h"
 #include "mindtorch/sources/cupti/classic_subscription.h"
 #include "mindtorch/sources/cupti/kinds.h"
 #include "mindtorch/sources/cupti/shared_subscription.h"
@@ -14,8 +15,9 @@ namespace mindtorch::sources::cupti {
 
 Status Subscription::enable_kinds(const record::SourceOptions& options) {
   use_system_thread_ids(true);
+  const bool has_callbacks = enable_call_callbacks();
   for (const Kind& each : kKinds) {
-    if (!is_asked_for(each.kind, options)) continue;
+    if (!is_asked_for(each.kind, options) || (has_callbacks && is_kind_of_calls(each.kind))) continue;
     const Result result = enable(each.kind);
     if (result == kSuccess) {
       enabled_.push_back(each.kind);
@@ -24,7 +26,7 @@ Status Subscription::enable_kinds(const record::SourceOptions& options) {
       return library_.check(result, fmt::format("cuptiActivityEnable({})", each.name));
     }
   }
-  switch_calls_off();
+  if (!has_callbacks) switch_calls_off();
   enable_extra_kinds(options);
   return Status::ok();
 }
@@ -32,6 +34,7 @@ Status Subscription::enable_kinds(const record::SourceOptions& options) {
 void Subscription::disable_kinds() {
   disable_device_kinds();
   for (; !enabled_.empty(); enabled_.pop_back()) disable(enabled_.back());
+  disable_call_callbacks();
   use_system_thread_ids(false);
 }
 
@@ -39,6 +42,36 @@ void Subscription::disable_device_kinds() {
   for (; !enabled_.empty() && !is_kind_of_calls(enabled_.back()); enabled_.pop_back()) disable(enabled_.back());
   if (extra_parts_.event_times) tell_event_times(false);
   extra_parts_.event_times = false;
+}
+
+bool Subscription::enable_call_callbacks() {
+  const Status enabled = ask_for_call_callbacks();
+  why_call_records_ = enabled ? "" : enabled.reason();
+  if (!enabled) disable_call_callbacks();
+  return static_cast<bool>(enabled);
+}
+
+// The same functions that records would tell of.
+Status Subscription::ask_for_call_callbacks() {
+  const Functions& cupti = library_.functions();
+  if (are_call_records_forced()) return Status::unavailable("MINDTORCH_CUPTI_RECORDS asks for them");
+  if (subscriber() == nullptr) return Status::unavailable("another tool gets the callbacks");
+  if (cupti.cuptiEnableDomain == nullptr) return Status::unavailable("cuptiEnableDomain is missing");
+  watches_calls_ = true;
+  Status status = library_.check(cupti.cuptiEnableDomain(1, subscriber(), kRuntimeApi), "cuptiEnableDomain");
+  if (!status) return status;
+  for (const std::uint32_t call : noisy_runtime_calls()) cupti.cuptiEnableCallback(0, subscriber(), kRuntimeApi, call);
+  for (const std::uint32_t call : library_.needed_driver_calls()) {
+    status = library_.check(cupti.cuptiEnableCallback(1, subscriber(), kDriverApi, call), "cuptiEnableCallback");
+    if (!status) return status;
+  }
+  return Status::ok();
+}
+
+void Subscription::disable_call_callbacks() {
+  if (!std::exchange(watches_calls_, false)) return;
+  library_.functions().cuptiEnableDomain(0, subscriber(), kRuntimeApi);
+  library_.functions().cuptiEnableDomain(0, subscriber(), kDriverApi);
 }
 
 bool Subscription::watch_graph_nodes(Subscriber subscriber) {
@@ -53,10 +86,19 @@ bool Subscription::watch_graph_nodes(Subscriber subscriber) {
   return true;
 }
 
-bool is_classic_forced() {
-  const char* records = std::getenv("MINDTORCH_CUPTI_RECORDS");
-  return records != nullptr && std::string_view(records) == "classic";
+namespace {
+
+// Among the words of the variable, which have commas between them.
+bool is_forced(std::string_view word) {
+  const char* const set = std::getenv("MINDTORCH_CUPTI_RECORDS");
+  const std::string words = fmt::format(",{},", set != nullptr ? set : "");
+  return words.find(fmt::format(",{},", word)) != std::string::npos;
 }
+
+}  // namespace
+
+bool is_classic_forced() { return is_forced("classic"); }
+bool are_call_records_forced() { return is_forced("calls"); }
 
 OpenedSubscription open_subscription(const Library& library, const SourceCallbacks& callbacks, bool whole_graphs, std::string why_classic) {
   if (why_classic.empty() && is_classic_forced()) why_classic = "MINDTORCH_CUPTI_RECORDS is set";

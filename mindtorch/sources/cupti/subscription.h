@@ -27,7 +27,7 @@ using ClockOwner = std::atomic<Subscriber>;
 
 // The callbacks of the source. They outlive every subscription, because CUPTI may hand buffers back at any time.
 struct SourceCallbacks {
-  CallbackFunction graph_nodes = nullptr;
+  CallbackFunction events = nullptr;  // calls, and nodes of graphs
   void* user = nullptr;
   ClockOwner* clock_owner = nullptr;
   BufferRequested requested = nullptr;
@@ -51,6 +51,14 @@ class Subscription {
   virtual Result count_dropped(std::size_t* dropped) const = 0;
   virtual std::string_view name() const = 0;
 
+  // Asks for the callbacks at both ends of calls, as enable_kinds() does. Returns false, with the reason in why_call_records(), if calls
+  // must be records.
+  bool enable_call_callbacks();
+  void disable_call_callbacks();
+  // After that: true if calls come from callbacks, which cost less than CUPTI's records of calls. Otherwise they are among the kinds.
+  bool has_call_callbacks() const { return why_call_records_.empty(); }
+  // Why calls are records; empty if they are not.
+  const std::string& why_call_records() const { return why_call_records_; }
   // Enables the kinds of `options` that the library has. A failure leaves nothing enabled.
   Status enable_kinds(const record::SourceOptions& options);
   void disable_kinds();
@@ -64,6 +72,8 @@ class Subscription {
   const std::string& other_subscriber() const { return other_subscriber_; }
 
  protected:
+  // Null if another tool has subscribed.
+  virtual Subscriber subscriber() const = 0;
   // Asks for the callbacks that tell of the nodes of graphs. A failure becomes a limit.
   bool watch_graph_nodes(Subscriber subscriber);
   // Before the kinds are enabled, and after they have been disabled.
@@ -78,6 +88,7 @@ class Subscription {
   std::string other_subscriber_;
 
  private:
+  Status ask_for_call_callbacks();
   // The kinds that a user asks for besides device work. What the library refuses becomes a limit, and the rest is recorded without it.
   void enable_extra_kinds(const record::SourceOptions& options);
   void enable_events(const record::SourceOptions& options);
@@ -85,11 +96,15 @@ class Subscription {
   void add_limit(std::string limit);
 
   std::vector<std::uint32_t> enabled_;
+  bool watches_calls_ = false;  // callbacks of calls are on
+  std::string why_call_records_;
   ExtraParts extra_parts_;
 };
 
-// For bug reports and tests: MINDTORCH_CUPTI_RECORDS=classic.
+// MINDTORCH_CUPTI_RECORDS holds the word "classic".
 bool is_classic_forced();
+// It holds the word "calls": calls of CUDA are recorded by CUPTI's records of them.
+bool are_call_records_forced();
 
 struct OpenedSubscription {
   std::unique_ptr<Subscription> subscription;  // null if the status says why

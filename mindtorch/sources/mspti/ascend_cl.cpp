@@ -4,11 +4,12 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
+#include <string>
 #include <type_traits>
 #include <utility>
 
+#include "mindtorch/base/dynamic_library.h"
 #include "mindtorch/sources/deadline.h"
 
 namespace mindtorch::sources::mspti {
@@ -27,11 +28,10 @@ struct AscendCl {
   const char* (*aclrtGetSocName)() = nullptr;
 };
 
-// A handle for dlsym(): the library that MINDTORCH_ASCENDCL names, or the one that the process has loaded. Never closed.
+// A handle for dlsym(): the library that MINDTORCH_LIBRARY_PATH names, or the one that the process has loaded. Never closed.
 std::optional<void*> find_library() {
-  const char* chosen = std::getenv("MINDTORCH_ASCENDCL");
-  if (chosen != nullptr && *chosen != '\0') {
-    void* library = ::dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
+  if (const std::string chosen = chosen_library("ascendcl"); !chosen.empty()) {
+    void* library = ::dlopen(chosen.c_str(), RTLD_NOW | RTLD_LOCAL);
     return library != nullptr ? std::optional(library) : std::nullopt;
   }
   // MSPTI's own wrappers come first in the order of symbols. A library that is opened directly would pass them by.

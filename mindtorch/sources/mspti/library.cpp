@@ -55,7 +55,7 @@ std::string_view advice(Result result) {
 }  // namespace
 
 std::vector<std::string> library_candidates() {
-  if (const std::string_view chosen = variable("MINDTORCH_MSPTI"); !chosen.empty()) return {std::string(chosen)};
+  if (std::string chosen = chosen_library("mspti"); !chosen.empty()) return {std::move(chosen)};
   std::vector<std::string> candidates;
   std::ranges::copy_if(loaded_libraries(), std::back_inserter(candidates), is_mspti);
   const auto add_home = [&](std::string_view home) {
@@ -76,9 +76,9 @@ Status Library::load() {
   if (is_loaded()) return Status::ok();
   preload_ = preload_state();
   if (const Status opened = library_.open(library_candidates()); !opened)
-    return Status::unavailable(
-        fmt::format("MSPTI was not found ({}); install CANN 8.5 or later and run its set_env.sh, or name libmspti.so in MINDTORCH_MSPTI",
-                    opened.reason()));
+    return Status::unavailable(fmt::format(
+        "MSPTI was not found ({}); install CANN 8.5 or later and run its set_env.sh, or set MINDTORCH_LIBRARY_PATH=mspti=<path>",
+        opened.reason()));
   // Threads of the library run until the process ends.
   library_.pin();
   return resolve();

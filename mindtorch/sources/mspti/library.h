@@ -47,7 +47,7 @@ class Library {
   Preload preload_ = Preload::kNone;
 };
 
-// Where MSPTI may be, in the order in which it is looked for: MINDTORCH_MSPTI, what the process has loaded, ASCEND_HOME_PATH's and
+// Where MSPTI may be, in the order in which it is looked for: MINDTORCH_LIBRARY_PATH, what the process has loaded, ASCEND_HOME_PATH's and
 // ASCEND_TOOLKIT_HOME's, CANN's usual folders, the loader's. Exposed for tests.
 std::vector<std::string> library_candidates();
 

@@ -199,8 +199,10 @@ using BufferCompleted = void (*)(std::uint8_t* buffer, std::size_t size, std::si
 
 // One pointer for each function, named as the function.
 struct Functions {
+// NOLINTBEGIN(bugprone-macro-parentheses, readability-identifier-naming): the members have the vendor's names.
 #define MINDTORCH_MSPTI_POINTER(name, arguments) Result(*name) arguments = nullptr;
   MINDTORCH_MSPTI_FUNCTIONS(MINDTORCH_MSPTI_POINTER, MINDTORCH_MSPTI_POINTER)
+// NOLINTEND(bugprone-macro-parentheses, readability-identifier-naming)
 #undef MINDTORCH_MSPTI_POINTER
 };
 

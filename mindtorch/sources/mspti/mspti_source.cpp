@@ -58,7 +58,7 @@ std::string device_names() {
 }
 
 // The end of a window that is open.
-constexpr std::uint64_t kEndless = Decoder::Window{}.end;
+constexpr std::uint64_t kEndless = kForever.vendor;
 
 }  // namespace
 
@@ -109,7 +109,7 @@ std::vector<std::pair<std::string, std::string>> MsptiSource::diagnose() {
 
 Status MsptiSource::prepare(const record::SourceOptions& options) {
   if (Status available = probe(); !available) return available;
-  options_.emplace(options);
+  options_ = std::make_unique<record::SourceOptions>(options);
   limits_.clear();
   buffer_pool().warm(kWarmBuffers);
   return subscribe();
@@ -217,32 +217,33 @@ Status MsptiSource::start() {
                                     .flush = [this] { static_cast<void>(flush()); },
                                     .drain = [this] { drain(); }});
   std::lock_guard lock(mutex_);
-  windows_ = {{.begin = now().value_or(begin)}};
+  windows_ = {{.begin = {.vendor = now().value_or(begin)}}};
   return Status::ok();
 }
 
 // Kinds stay enabled, because each disabling waits for the driver. What comes from outside of the windows is thrown away.
 void MsptiSource::toggle(bool on) {
   std::lock_guard lock(mutex_);
-  const bool is_on = windows_.back().end == kEndless;
+  const bool is_on = windows_.back().end.vendor == kEndless;
   if (on == is_on) return;
   if (on)
-    windows_.push_back({.begin = now().value_or(windows_.back().end)});
+    windows_.push_back({.begin = {.vendor = now().value_or(windows_.back().end.vendor)}});
   else
-    windows_.back().end = now().value_or(kEndless - 1);
+    windows_.back().end.vendor = now().value_or(kEndless - 1);
 }
 
 record::DeviceBatch MsptiSource::stop() {
   std::vector<Decoder::Window> windows;
   {
     std::lock_guard lock(mutex_);
-    windows_.back().end = std::min(windows_.back().end, now().value_or(kEndless));
+    windows_.back().end.vendor = std::min(windows_.back().end.vendor, now().value_or(kEndless));
     windows = windows_;
   }
   current_device_ = current_device();
   thread_.stop();
   Decoder& decoder = *decoder_;
   decoder.count_dropped(buffer_pool().refused() - refused_before_, "dropped by MSPTI, because all buffers were in use");
+  decoder.count_dropped(thread_.failures(), "or more, for want of memory");
   std::vector<ClockSampler::Samples> samples = sampler_.stop();
   record::DeviceBatch batch = decoder.finish(windows, samples.empty() ? ClockSampler::Samples{} : samples.front(), options_->clock);
   decoder_.reset();
@@ -284,7 +285,7 @@ void MsptiSource::synchronize() {
   thread_.decode_filled();
   {
     std::lock_guard lock(mutex_);
-    decoder_->leave_out_after(windows_.back().end);
+    decoder_->leave_out_after(windows_.back().end.vendor);
   }
   std::set<int> devices = decoder_->devices();
   if (current_device_) devices.insert(*current_device_);

@@ -59,7 +59,7 @@ class MsptiSource final : public record::ActivitySource {
   void await_records();
 
   Library library_;
-  std::optional<record::SourceOptions> options_;
+  std::unique_ptr<record::SourceOptions> options_;
   std::vector<std::string> limits_;
   Subscriber subscriber_ = nullptr;
   bool is_subscribed_ = false;

@@ -3,19 +3,19 @@
 import sys
 
 from mindtorch_v2._C import is_profiler_enabled, random_trace_id, record_function
-from mindtorch_v2.autograd._profiler_config import ProfilerConfig, ProfilerState
-from mindtorch_v2.autograd._profiler_result import _ProfilerResult
-from mindtorch_v2.autograd._profiler_result import _ProfilerStats as _ProfilerStats
-from mindtorch_v2.autograd._vendor_tools import emit_itt, emit_nvtx, load_nvprof, parse_nvprof_trace
 from mindtorch_v2.autograd.profiler_util import MEMORY_EVENT_NAME as MEMORY_EVENT_NAME
 from mindtorch_v2.autograd.profiler_util import OUT_OF_MEMORY_EVENT_NAME as OUT_OF_MEMORY_EVENT_NAME
 from mindtorch_v2.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg, MemRecordsAcc
+from mindtorch_v2.base.enums import DeviceType as DeviceType
+from mindtorch_v2.base.enums import ProfilerActivity
+from mindtorch_v2.base.warnings import warn
+from mindtorch_v2.compat.profiler_config import ProfilerConfig, ProfilerState
+from mindtorch_v2.compat.vendor_tools import emit_itt, emit_nvtx, load_nvprof, parse_nvprof_trace
+from mindtorch_v2.events.profiler_result import _ProfilerResult
+from mindtorch_v2.events.profiler_result import _ProfilerStats as _ProfilerStats
 from mindtorch_v2.profiler._config import _ExperimentalConfig
-from mindtorch_v2.profiler._enums import DeviceType as DeviceType
-from mindtorch_v2.profiler._enums import ProfilerActivity
 from mindtorch_v2.profiler._kineto_profile import _KinetoProfile
 from mindtorch_v2.profiler._step_tracker import KinetoStepTracker
-from mindtorch_v2.profiler._warnings import warn
 from mindtorch_v2.profiler.profiler import kineto_available as kineto_available
 from mindtorch_v2.profiler.profiler import supported_activities
 from mindtorch_v2.torch_bridge.compilers import introduce_profile
@@ -284,11 +284,13 @@ class profile:
             top_level_events_only,
         )
 
-    def export_chrome_trace(self, path, metadata=None, use_python_export=False):
+    def export_chrome_trace(
+        self, path, metadata=None, use_python_export=False, cuda_graph_annotations=None, graph_lanes="none", default_stream=7
+    ):
         """Writes the trace; `metadata` maps top-level keys to JSON texts."""
         for key, value in (metadata or {}).items():
             self._profile.add_metadata_json(key, value)
-        self._profile.export_chrome_trace(path)
+        self._profile.export_chrome_trace(path, use_python_export, cuda_graph_annotations, graph_lanes, default_stream)
 
     def export_stacks(self, path, metric="self_cpu_time_total"):
         self._profile.export_stacks(path, metric)
@@ -296,8 +298,8 @@ class profile:
     def toggle_collection_dynamic(self, enabled, activities):
         self._profile.toggle_collection_dynamic(enabled, activities)
 
-    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
-        return self.function_events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False, include_python_functions=False):
+        return self.function_events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name, include_python_functions)
 
     def total_average(self):
         return self.function_events.total_average()

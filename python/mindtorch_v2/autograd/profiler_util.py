@@ -6,10 +6,10 @@ from collections import defaultdict
 from mindtorch_v2._C import FunctionEventAvg, demangled
 from mindtorch_v2._C import format_memory as _format_memory  # noqa: F401
 from mindtorch_v2._C import format_time as _format_time  # noqa: F401
-from mindtorch_v2.autograd._event_metadata import EventMetadata
-from mindtorch_v2.autograd._function_event import FormattedTimesMixin, FunctionEvent, Interval, Kernel
-from mindtorch_v2.profiler._enums import DeviceType as DeviceType
-from mindtorch_v2.profiler._event_list import EventList
+from mindtorch_v2.base.enums import DeviceType as DeviceType
+from mindtorch_v2.events.event_list import EventList
+from mindtorch_v2.events.function_event import FormattedTimesMixin, FunctionEvent, Interval, Kernel
+from mindtorch_v2.events.metadata import EventMetadata
 
 __all__ = [
     "EventList",

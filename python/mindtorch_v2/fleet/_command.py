@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from mindtorch_v2._mtprof import find_program
+from mindtorch_v2 import _C
 from mindtorch_v2.fleet._dask import summarize_on
-from mindtorch_v2.fleet._native import recordings_in
 
-# Options that the native program gets as they are; it says what they mean (mtprof ranks --help).
+# Options that the command itself gets as they are; it says what they mean (mtprof ranks --help).
 _WITH_VALUE = ("-o", "--output", "--limit", "--summaries", "--merge", "--merge-ranks", "--merge-steps", "--max-memory", "--threads")
 _FLAGS = ("--json",)
 
@@ -37,16 +35,12 @@ def _parse(argv: list[str]) -> tuple[argparse.Namespace, list[str]]:
 
 def main(argv: list[str]) -> int:
     arguments, others = _parse(argv)
-    program = find_program()
-    if program is None:
-        print("mtprof: the native program is missing: this package was built without its tools (MINDTORCH_BUILD_TOOLS)", file=sys.stderr)
-        return 1
     try:
-        summaries = summarize_on(arguments.scheduler, recordings_in(arguments.paths))
+        summaries = summarize_on(arguments.scheduler, arguments.paths)
     except (ImportError, OSError, RuntimeError, ValueError) as error:
         print(f"mtprof: {error}", file=sys.stderr)
         return 1
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{Path(arguments.paths[0]).resolve().name}.mtsum"  # the title of a page is the name of the file
         path.write_bytes(summaries)
-        return subprocess.run([program, "ranks", path, *others]).returncode
+        return _C.run_program(["ranks", str(path), *others])

@@ -2,54 +2,41 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mindtorch_v2._mtprof import find_program
 from mindtorch_v2.fleet._job import analyze
+from mindtorch_v2.profiler.recording import load
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
+    from mindtorch_v2.profiler.recording import Recording
+
 _NUMBERS = ("id", "parent_id", "duration_ns", "thread_id", "self_cpu_time_ns", "device_time_ns", "self_device_time_ns")
 _TEXTS = ("name", "kind", "device_type")
 
 
-def _events_of(file: str, folder: str) -> list[dict]:
-    path = Path(folder) / "rank.events.json"
-    done = subprocess.run([find_program(), "export", file, "-o", path], capture_output=True, text=True)
-    if not path.exists():
-        raise RuntimeError(done.stderr.strip())
-    events = json.loads(path.read_text())["events"]
-    path.unlink()
-    return events
-
-
-def _shift_to_common_clock(rank: dict, events: list[dict]) -> int | None:
+def _shift_to_common_clock(rank: dict, recording: Recording) -> int | None:
     """What is added to times of the recording to get Unix times on the common clock; None if the rank has no steps."""
-    starts = {f"ProfilerStep#{step['number']}": step["start_ns"] for step in rank["steps"]}
-    for event in events:
-        if event["name"] in starts:
-            return starts[event["name"]] - event["start_ns"]
-    return None
+    common = {step["number"]: step["start_ns"] for step in rank["steps"]}
+    return next((common[step.number] - step.start_ns for step in recording.steps() if step.number in common), None)
 
 
-def _table(rank: dict, job: str, events: list[dict]):
+def _table(rank: dict, job: str, recording: Recording):
     import pyarrow
 
-    shift = _shift_to_common_clock(rank, events)
+    events = pyarrow.table(recording)
+    shift = _shift_to_common_clock(rank, recording)
+    nothing = pyarrow.nulls(len(events), pyarrow.int64())
     columns: dict[str, Any] = {
         "job": pyarrow.array([job] * len(events), pyarrow.string()),
         "rank": pyarrow.array([rank["rank"]] * len(events), pyarrow.int64()),
-        "step": pyarrow.array([event["step"] for event in events], pyarrow.int64()),
-        "start_ns": pyarrow.array([None if shift is None else event["start_ns"] + shift for event in events], pyarrow.int64()),
+        "step": events["step"],
+        "start_ns": nothing if shift is None else pyarrow.compute.add(events["start_ns"], shift),
     }
-    columns |= {name: pyarrow.array([event.get(name) for event in events], pyarrow.string()) for name in _TEXTS}
-    columns |= {name: pyarrow.array([event.get(name) for event in events], pyarrow.int64()) for name in _NUMBERS}
+    columns |= {name: events[name].cast(pyarrow.string()) for name in _TEXTS}
+    columns |= {name: events[name] for name in _NUMBERS}
     return pyarrow.table(columns)
 
 
@@ -67,15 +54,15 @@ def write_parquet(
     is in memory at a time.
     """
     try:
+        import pyarrow.compute
         import pyarrow.parquet
     except ImportError:
         raise ImportError("write_parquet needs the package pyarrow: pip install pyarrow") from None
     ranks = analyze(paths, **options).ranks
-    with tempfile.TemporaryDirectory() as temporary:
-        for rank in ranks:
-            table = _table(rank, job, _events_of(rank["file"], temporary))
-            name = f"rank{rank['rank']}-{{i}}.parquet"
-            pyarrow.parquet.write_to_dataset(
-                table, str(folder), partition_cols=["job", "rank", "step"], basename_template=name, compression="zstd"
-            )
+    for rank in ranks:
+        table = _table(rank, job, load(rank["file"]))
+        name = f"rank{rank['rank']}-{{i}}.parquet"
+        pyarrow.parquet.write_to_dataset(
+            table, str(folder), partition_cols=["job", "rank", "step"], basename_template=name, compression="zstd"
+        )
     return [rank["rank"] for rank in ranks]

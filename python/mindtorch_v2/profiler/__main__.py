@@ -2,7 +2,7 @@
 
 import sys
 
-from mindtorch_v2._mtprof import main
+from mindtorch_v2.cli.program import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,12 +1,16 @@
-"""_ExperimentalConfig: torch's options, and those that only exist here."""
+"""_ExperimentalConfig: torch's options of that name, and ours beside them."""
 
-from dataclasses import KW_ONLY, dataclass, field, fields
+import copy
+import json
+from dataclasses import dataclass, field, fields
+from typing import ClassVar
 
-from mindtorch_v2.profiler._warnings import warn
+from mindtorch_v2.base.warnings import warn
+from mindtorch_v2.profiler._options import Options
 
 # Options that are accepted and cannot do anything here, each with the reason a user is told.
 _WITHOUT_EFFECT = {
-    "profiler_measure_per_kernel": "hardware counters are not recorded",
+    "profiler_measure_per_kernel": "hardware counters are sampled over time (performance_metrics), not measured per kernel",
     "disable_external_correlation": "device work is always linked to the op that launched it; it costs nothing here",
     "custom_profiler_config": "there is no other profiler backend to configure",
     "adjust_timestamps": "every clock is mapped to one timeline already",
@@ -14,10 +18,11 @@ _WITHOUT_EFFECT = {
 
 
 @dataclass
-class _ExperimentalConfig:
-    """Options of torch.profiler._ExperimentalConfig, in its order, then our own.
+class _ExperimentalConfig(Options):
+    """Options of torch.profiler._ExperimentalConfig, in its order. It takes our own Options, too.
 
-    `verbose` and `expose_kineto_event_metadata` switch on what is always on here.
+    `expose_kineto_event_metadata` switches on what is always on here. `verbose` and `adjust_profiler_step` are about the Python calls
+    that torch records with stacks: setting one of them sets python_calls="stacks" if it was "off".
     """
 
     profiler_metrics: list = field(default_factory=list)
@@ -34,30 +39,13 @@ class _ExperimentalConfig:
     custom_profiler_config: str = ""
     adjust_timestamps: bool = False
     trace_only: bool = False
-    _: KW_ONLY
-    budget_bytes: int | None = None  # how much memory events may take; None: 4 GiB
-    keep_last_steps: int | None = None  # keep only so many of the last steps; 0: as much of the end as the budget holds
-    keep_last_seconds: float | None = None  # keep only the steps of so many last seconds
-    spill_path: str | None = None  # write events to this file while recording goes on
-    cuda_graphs: str = "nodes"  # an event for each kernel of a replay; "whole": one for each replay, at almost no cost
-    device_stop_deadline_s: float = 10.0  # how long stopping may wait for work that is still running on a device
-    enable_environment_counters: bool = False  # power, clocks, temperature and fan of GPUs as counters
-    enable_cuda_events: bool = False  # the moments that CUDA events mark on their streams
-    enable_nvtx: bool = False  # ranges and marks that the program and its libraries report with NVTX
-    performance_metrics: list = field(default_factory=list)  # hardware counters of GPUs to sample, under NVIDIA's names
-    performance_metrics_interval_ms: float = 1.0  # how often they are sampled
 
-    def __post_init__(self):
-        if self.cuda_graphs not in ("nodes", "whole"):
-            raise ValueError(f'cuda_graphs must be "nodes" or "whole", got {self.cuda_graphs!r}')
-        if not self.device_stop_deadline_s >= 0:
-            raise ValueError(f"device_stop_deadline_s must not be negative, got {self.device_stop_deadline_s!r}")
-        if not 0.001 <= self.performance_metrics_interval_ms <= 60_000:
-            raise ValueError(
-                f"performance_metrics_interval_ms must be between 0.001 and 60000, got {self.performance_metrics_interval_ms!r}"
-            )
-        if isinstance(self.performance_metrics, str) or not all(isinstance(name, str) and name for name in self.performance_metrics):
-            raise ValueError(f"performance_metrics must be a list of names, got {self.performance_metrics!r}")
+    _place: ClassVar[str] = "experimental_config: "
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        if name in ("verbose", "adjust_profiler_step") and getattr(self, name) and self.python_calls == "off":
+            self.python_calls = "stacks"
 
 
 def as_ours(config):
@@ -78,5 +66,32 @@ def warn_without_effect(config):
     """Tells the user about every option of `config` that is set and does nothing here."""
     defaults = {option.name: option.default for option in fields(_ExperimentalConfig)}
     for name, reason in _WITHOUT_EFFECT.items():
+        if name == "custom_profiler_config" and is_of_cuspy(config.custom_profiler_config):
+            continue  # its options are ours too
         if getattr(config, name) != defaults[name]:
             warn(f"experimental_config.{name} has no effect: {reason}.")
+
+
+def with_options(config, options):
+    """`config` (or None) with these of our Options."""
+    if not options:
+        return config
+    config = _ExperimentalConfig() if config is None else copy.copy(config)
+    for name, value in options.items():
+        setattr(config, name, value)
+    return config
+
+
+def is_of_cuspy(text: str) -> bool:
+    """Whether `custom_profiler_config` asks for torch's profiler of CUDA that CuspyConfig stands for."""
+    options = options_of_text(text)
+    return options.get("backend") in ("cuspy", "cupti_monitor") or bool(options.get("cuspy") or options.get("cupti_monitor"))
+
+
+def options_of_text(text: str) -> dict[str, object]:
+    """What `custom_profiler_config` asks for: an object of JSON, or the name of a backend."""
+    try:
+        parsed = json.loads(text or "{}")
+    except json.JSONDecodeError:
+        return {"backend": text}
+    return parsed if isinstance(parsed, dict) else {}

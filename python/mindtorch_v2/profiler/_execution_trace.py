@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from warnings import warn
 
 from mindtorch_v2._C import _ExecutionTrace
-from mindtorch_v2.profiler._distributed import process_groups
+from mindtorch_v2.base.distributed import process_groups
+from mindtorch_v2.base.warnings import warn
 
 __all__ = ["ExecutionTraceObserver"]
 
@@ -51,7 +51,7 @@ class ExecutionTraceObserver:
         try:
             descriptor, path = tempfile.mkstemp(suffix=".et.json")
         except OSError as error:
-            warn(f"Execution trace will not be recorded. Exception on creating default temporary file: {error}", stacklevel=2)
+            warn(f"Execution trace will not be recorded. Exception on creating default temporary file: {error}")
             return None
         os.close(descriptor)
         observer = ExecutionTraceObserver().register_callback(path)
@@ -59,15 +59,26 @@ class ExecutionTraceObserver:
         return observer
 
     def register_callback(self, output_file_path: str) -> ExecutionTraceObserver:
-        """The file to write (".gz": compressed), at unregister_callback(). Does nothing if there is one already."""
+        """The file to write (".gz": compressed), at unregister_callback(). Does nothing if there is one already.
+
+        While another observer is registered, this one is not, and warns.
+        """
         if not self.is_registered:
-            self._trace.register_output(os.fspath(output_file_path))
             self.output_file_path = os.fspath(output_file_path)
+            try:
+                self._trace.register_output(self.output_file_path)
+            except RuntimeError as error:
+                warn(f"This execution trace will not be recorded: {error}")
         return self
 
     def unregister_callback(self) -> None:
-        """Stops and writes the file."""
-        self._trace.unregister()
+        """Stops and writes the file. A file that cannot be written is a warning, as in torch; an OSError if it were compressed."""
+        try:
+            self._trace.unregister()
+        except OSError as error:
+            if self.output_file_path.endswith(".gz"):
+                raise
+            warn(f"The execution trace was not written: {error.strerror}.")
 
     @property
     def is_registered(self) -> bool:
@@ -124,6 +135,6 @@ class ExecutionTraceObserver:
             try:
                 os.mkdir(resources)
             except OSError:
-                warn(f"Execution trace exception when creating {resources}", stacklevel=2)
+                warn(f"Execution trace exception when creating {resources}")
                 return None
         return resources

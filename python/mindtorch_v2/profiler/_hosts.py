@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 
-from mindtorch_v2 import _C
-from mindtorch_v2.profiler import _nvtx
-from mindtorch_v2.profiler._warnings import warn
+from mindtorch_v2 import _C, torch_bridge
+from mindtorch_v2.base.warnings import warn
+from mindtorch_v2.capture import nvtx
 
 __all__ = ["ProfilerStatus", "activate_hosts", "status"]
 
@@ -19,8 +19,6 @@ def activate_hosts() -> None:
     """Activates the recording of PyTorch's ops if the program uses PyTorch. Builds the bridge if there is none, and warns if it cannot."""
     if "torch" not in sys.modules:
         return
-    from mindtorch_v2 import torch_bridge
-
     state = torch_bridge.activate()
     if state.startswith("inactive: ") and state not in _told:
         _told.add(state)
@@ -48,8 +46,6 @@ class ProfilerStatus:
 
 def status() -> ProfilerStatus:
     """The hosts and the sources of device activities that can be recorded in this process, and why others are not available."""
-    from mindtorch_v2 import torch_bridge
-
-    bridges = {"torch": torch_bridge.activate_if_possible(), "nvtx": _nvtx.state()}
+    bridges = {"torch": torch_bridge.activate_if_possible(), "nvtx": nvtx.state()}
     recording, clock, hosts, sources = _C.profiler_status()
     return ProfilerStatus(recording, clock, hosts, bridges, sources)

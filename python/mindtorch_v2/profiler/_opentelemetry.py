@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from mindtorch_v2.profiler.recording import Recording
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -48,7 +50,7 @@ def opentelemetry_trace_handler(tracer_provider: Any = None, *, ops: bool = Fals
     tracer = (tracer_provider or api.get_tracer_provider()).get_tracer("mindtorch.profiler")
 
     def emit(prof: Any) -> None:
-        events = prof._events()
+        events = (prof if isinstance(prof, Recording) else prof.recording())._events()
         base = events.base_unix_ns
         wanted = list(_wanted(events, ops))
         left_out = max(0, len(wanted) - most)

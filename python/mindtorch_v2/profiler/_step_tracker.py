@@ -4,7 +4,7 @@ import sys
 from collections import defaultdict
 from typing import ClassVar
 
-from mindtorch_v2.profiler._warnings import warn
+from mindtorch_v2.base.warnings import warn
 
 
 def _counts(cls):

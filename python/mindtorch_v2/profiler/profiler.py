@@ -7,20 +7,25 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from mindtorch_v2 import _C
+from mindtorch_v2.base.enums import ProfilerAction
+from mindtorch_v2.base.enums import ProfilerActivity as ProfilerActivity
+from mindtorch_v2.base.warnings import warn
+from mindtorch_v2.profiler._activity_config import CuspyConfig, PerformanceMetricsConfig, ProfilerActivityConfig
 from mindtorch_v2.profiler._config import _ExperimentalConfig as _ExperimentalConfig
-from mindtorch_v2.profiler._enums import ProfilerAction
-from mindtorch_v2.profiler._enums import ProfilerActivity as ProfilerActivity
 from mindtorch_v2.profiler._execution_trace import ExecutionTraceObserver
-from mindtorch_v2.profiler._kineto_profile import _KinetoProfile
+from mindtorch_v2.profiler._kineto_profile import _KinetoProfile, _Replaceable, require_callable
+from mindtorch_v2.profiler._options import whole_number
 from mindtorch_v2.profiler._step_tracker import KinetoStepTracker
-from mindtorch_v2.profiler._warnings import warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 __all__ = [
+    "CuspyConfig",
     "ExecutionTraceObserver",
+    "PerformanceMetricsConfig",
     "ProfilerAction",
+    "ProfilerActivityConfig",
     "profile",
     "schedule",
     "supported_activities",
@@ -68,20 +73,23 @@ def schedule(
     Skip `skip_first` steps; then cycles of `wait` idle steps, `warmup` steps that prepare, and `active` recorded steps; `repeat`
     cycles, 0 for no end. With `skip_first_wait` the first cycle does without its `wait`.
     """
-    return _C.Schedule(
-        wait=_steps(wait),
-        warmup=_steps(warmup),
-        active=_steps(active),
-        repeat=_steps(repeat),
-        skip_first=_steps(skip_first),
-        skip_first_wait=_steps(skip_first_wait),
-    )
+    counts = {
+        "wait": wait,
+        "warmup": warmup,
+        "active": active,
+        "repeat": repeat,
+        "skip_first": skip_first,
+        "skip_first_wait": skip_first_wait,
+    }
+    return _C.Schedule(**{name: _steps(name, count) for name, count in counts.items()})
 
 
-def _steps(count):
+def _steps(name, count):
     """A number of steps as the schedule counts them: 1.0 is 1, and infinity is more than any program makes."""
-    count = min(count, _ENDLESS)
-    return int(count) if isinstance(count, float) and count.is_integer() else count
+    try:
+        return whole_number(max(min(count, _ENDLESS), -_ENDLESS))
+    except (TypeError, ValueError):
+        raise TypeError(f"schedule: {name} must be a whole number of steps, got {count!r}") from None
 
 
 def _default_schedule_fn(_):
@@ -96,7 +104,7 @@ def tensorboard_trace_handler(
 
     `worker_name` should differ between the processes of a job; by default it is "<host>_<pid>".
     """
-    files = _C.TraceFiles(os.fspath(dir_name), worker_name or "", use_gzip)
+    files = _C.TraceFiles(os.fsdecode(dir_name), str(worker_name or ""), bool(use_gzip))
 
     def handler_fn(prof):
         prof.export_chrome_trace(files.next_path(), use_python_export=use_python_export)
@@ -139,11 +147,13 @@ class profile(_KinetoProfile):
         use_cuda: bool | None = None,
         custom_trace_id_callback: Callable[[], str] | None = None,
         post_processing_timeout_s: float | None = None,
-        python_calls: bool | None = None,
+        **options: Any,
     ) -> None:
         if use_cuda is not None:
             warn("`use_cuda` is deprecated, use `activities` argument instead", FutureWarning)
         self._schedule = schedule or None
+        # torch's handlers may be several, of which it calls the first.
+        require_callable("on_trace_ready", on_trace_ready[0] if isinstance(on_trace_ready, tuple) and on_trace_ready else on_trace_ready)
         self.on_trace_ready = on_trace_ready
         KinetoStepTracker.init_step_count(PROFILER_STEP_NAME)
         self._construct(
@@ -159,7 +169,7 @@ class profile(_KinetoProfile):
             acc_events=acc_events,
             custom_trace_id_callback=custom_trace_id_callback,
             post_processing_timeout_s=post_processing_timeout_s,
-            python_calls=python_calls,
+            ours=options,
         )
 
     def start(self) -> None:
@@ -197,11 +207,21 @@ class profile(_KinetoProfile):
         self._set_schedule(schedule)
         self._schedule = schedule
 
+    @property
+    def step_num(self) -> int:
+        """The number of the present step. A program that counts steps itself sets it."""
+        return _C.Profile.step_num.__get__(self)
+
+    @step_num.setter
+    def step_num(self, step: int) -> None:
+        _C.Profile.step_num.__set__(self, int(step))
+
     def set_custom_trace_id_callback(self, callback: Callable[[], str] | None) -> None:
         """From the next cycle on, its traces get the ids that `callback` returns."""
+        require_callable("custom_trace_id_callback", callback)
         self.custom_trace_id_callback = callback
 
-    @property
+    @_Replaceable
     def action_map(self) -> dict[tuple[ProfilerAction, ProfilerAction | None], list[Callable[[], None]]]:
         """The methods that are called between one action and the next. None stands for the end."""
         steps = [action for action in ProfilerAction if action is not ProfilerAction.DEVICE_STOPPED]

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from mindtorch_v2.torch_bridge import layout, ready
+from mindtorch_v2.torch_bridge import layout, ready, trust
 
 OLDEST_TORCH = (2, 6)
 
@@ -33,6 +33,7 @@ def build(say: Callable[[str], None] = lambda line: None) -> Path:
     if not layout.sources():
         raise BuildError(f"this installation lacks the sources of the bridge ({layout.source_folder()}); install mindtorch_v2 again")
     target = layout.bridge_path(torch)
+    _require_own_folder(target.parent)
     say(f"Building the bridge to PyTorch {torch.__version__} with {_compiler()}: once for this release, about a minute")
     compile_library(layout.sources(), target)
     return target
@@ -45,10 +46,19 @@ def build_if_needed(say: Callable[[str], None] = lambda line: None) -> Path:
     if path.exists():
         return path
     _compiler()  # without one, nothing is written
-    layout.cache_folder().mkdir(parents=True, exist_ok=True)
+    _require_own_folder(layout.cache_folder())
+    trust.make_folder(layout.cache_folder())
     with open(layout.cache_folder() / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         return path if path.exists() else build(say)
+
+
+def _require_own_folder(folder: Path) -> None:
+    if (problem := trust.problem_of(folder)) is not None:
+        raise BuildError(
+            f"no bridge is built in {folder}, because others could replace it: {problem}; "
+            "name a folder of your own with MINDTORCH_LIBRARY_PATH=torch_bridge=FOLDER"
+        )
 
 
 def compile_library(sources: list[Path], target: Path, torch: Torch | None = None, *, compiler="", linked_with=()) -> None:
@@ -58,7 +68,7 @@ def compile_library(sources: list[Path], target: Path, torch: Torch | None = Non
     """
     torch, compiler = torch or _installed(), compiler or _compiler()
     linked_with = linked_with or _recorder_options()
-    target.parent.mkdir(parents=True, exist_ok=True)
+    trust.make_folder(target.parent)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         objects = [Path(folder) / f"{source.stem}.o" for source in sources]
         commands = [_compile_command(compiler, torch, source, out) for source, out in zip(sources, objects, strict=True)]
@@ -66,6 +76,7 @@ def compile_library(sources: list[Path], target: Path, torch: Torch | None = Non
             list(pool.map(_run, commands))
         linked = Path(folder) / target.name
         _run(_link_command(compiler, torch, [*map(str, objects), *linked_with], linked))
+        linked.chmod(0o755)  # whatever the umask is
         os.replace(linked, target)
 
 

@@ -1,6 +1,8 @@
 """Lets torch.compile, torch.export and torch.jit see torch's record_function where a program uses ours, and no profile."""
 
+from mindtorch_v2 import torch_bridge
 from mindtorch_v2._C import _set_record_function_attribute, is_profiler_enabled, record_function
+from mindtorch_v2.base.warnings import warn
 from mindtorch_v2.torch_bridge.imports import after_import
 
 _profiles = []  # classes
@@ -23,11 +25,7 @@ def introduce_profile(profile_class: type) -> None:
 
 def _load_bridge() -> None:
     """The bridge says whether torch.jit traces. Whether there is one is told by profiles."""
-    from mindtorch_v2 import torch_bridge
-
     if is_profiler_enabled() and not torch_bridge.is_active():
-        from mindtorch_v2.profiler._warnings import warn
-
         warn("PyTorch was imported while a profile records: this profile has none of its ops. Import torch before the profile starts")
     torch_bridge.activate_if_possible()
 

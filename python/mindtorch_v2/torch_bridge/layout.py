@@ -6,6 +6,9 @@ import platform
 from functools import cache
 from pathlib import Path
 
+from mindtorch_v2 import _C
+from mindtorch_v2.torch_bridge import trust
+
 BUILD_COMMAND = "python -m mindtorch_v2.torch_bridge build"
 LIBRARY_NAME = "libmindtorch_torch.so"
 
@@ -21,7 +24,11 @@ def _checkout() -> Path | None:
 def include_folders() -> list[Path]:
     """The folder of our headers. Those of the bridge come with its sources."""
     root = _checkout()
-    return [root] if root else [_HERE / "sources", _HERE.parent / "include"]
+    if root:
+        return [root]
+    # A wheel has the headers in the package. `cmake --install` puts the package into lib/python3.x/site-packages of the prefix.
+    ours = _HERE.parent / "include"
+    return [_HERE / "sources", ours if ours.is_dir() else _HERE.parents[4] / "include"]
 
 
 def source_folder() -> Path:
@@ -34,8 +41,6 @@ def sources() -> list[Path]:
 
 def recorder_library() -> Path:
     """The libmindtorch.so that this process has loaded: the bridge must share its recorder."""
-    import mindtorch_v2._C  # noqa: F401
-
     with open("/proc/self/maps") as maps:
         for line in maps:
             path = line.rstrip("\n").partition("/")[2]
@@ -67,11 +72,15 @@ def ready_folder() -> Path:
 
 
 def cache_folder() -> Path:
-    """The folder of built bridges, with one folder per release of torch. MINDTORCH_TORCH_BRIDGE_DIR names another one."""
-    chosen = os.environ.get("MINDTORCH_TORCH_BRIDGE_DIR")
+    """The folder of built bridges, with one folder per release of torch. MINDTORCH_LIBRARY_PATH=torch_bridge=FOLDER names another.
+
+    It is a folder of this user's own below /var/tmp if others could put a library into the usual one, as where HOME is /tmp.
+    """
+    chosen = _C.chosen_library("torch_bridge")
     if chosen:
         return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mindtorch" / "torch_bridge"
+    usual = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mindtorch" / "torch_bridge"
+    return usual if trust.problem_of(usual) is None else trust.SHARED / f"mindtorch-{os.geteuid()}" / "torch_bridge"
 
 
 def bridge_path(torch) -> Path:

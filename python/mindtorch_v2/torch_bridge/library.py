@@ -5,7 +5,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from mindtorch_v2._C import _set_torchs_turn
-from mindtorch_v2.torch_bridge import layout, ready
+from mindtorch_v2.torch_bridge import layout, ready, trust
 from mindtorch_v2.torch_bridge.functions import argument_source
 from mindtorch_v2.torch_bridge.sessions import SessionHooks
 
@@ -62,7 +62,14 @@ def load(torch) -> Library:
 
 def _built(torch) -> Path | None:
     path = layout.bridge_path(torch)
-    return path if path.exists() else None
+    if not path.exists():
+        return None
+    if (problem := trust.problem_of(path)) is not None:
+        raise NotUsableError(
+            f"the bridge {path} is not loaded, because it could be somebody else's: {problem}; "
+            "make it yours alone (chown, chmod go-w), or name a folder of your own with MINDTORCH_LIBRARY_PATH=torch_bridge=FOLDER"
+        )
+    return path
 
 
 def _why_missing(version: str) -> str:

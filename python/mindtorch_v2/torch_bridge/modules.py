@@ -13,7 +13,7 @@ class ModuleCalls:
     def start(self) -> None:
         from torch.nn import Module
 
-        from mindtorch_v2.profiler._modules import describe
+        from mindtorch_v2.capture.modules import describe
 
         _record_calls_of(Module, describe, _own_tensors)
 

@@ -1,6 +1,7 @@
 // What a Python program records while it runs.
 #include "mindtorch/record/foreign_lock.h"
 #include "mindtorch/record/state.h"
+#include "mindtorch/record/thread_sampler.h"
 #include "python/src/bindings.h"
 #include "python/src/capture/applied_arguments.h"
 #include "python/src/capture/bind_execution_trace.h"
@@ -14,6 +15,8 @@
 #include "python/src/capture/session_listener.h"
 #include "python/src/gil.h"
 #include "python/src/interpreter_exit.h"
+#include "python/src/sampling/sampler.h"
+#include "python/src/text.h"
 
 namespace mindtorch::python {
 namespace {
@@ -41,7 +44,10 @@ InterpreterLock& interpreter_lock() {
 void bind_capture(nb::module_& module) {
   record::check_abi(record::kAbiVersion);
   // A C++ program that records already, and imports this module meanwhile, keeps the stacks it began with.
-  if (record::current_state() == 0) record::set_stack_provider(&frame_stacks());
+  if (record::current_state() == 0) {
+    record::set_stack_provider(&frame_stacks());
+    record::set_thread_sampler(&python_sampler());
+  }
   record::set_foreign_lock(&interpreter_lock());
   watch_interpreter_exit();
   bind_session_listener(module);
@@ -52,6 +58,8 @@ void bind_capture(nb::module_& module) {
   add_module_calls(module.ptr());
   add_call_slot(module.ptr());
   add_python_calls(module.ptr());
+  module.def("_watch_data_workers", &watch_data_workers, nb::arg("folder"),
+             "Workers of data loaders write what they do into files in this folder, and recordings with a sampler have it.");
   bind_execution_trace(module);
 }
 

@@ -1,10 +1,9 @@
 // ExecutionTrace in Python.
 #include "python/src/capture/bind_execution_trace.h"
 
-#include <nanobind/stl/string.h>
-
 #include "mindtorch/profiler/execution_trace.h"
 #include "python/src/gil.h"
+#include "python/src/text.h"
 
 namespace mindtorch::python {
 

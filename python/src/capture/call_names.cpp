@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <new>
@@ -11,27 +10,12 @@
 #include <string_view>
 #include <utility>
 
+#include "python/src/text.h"
+
 namespace mindtorch::python {
 namespace {
 
 namespace nb = nanobind;
-
-std::string text_of(PyObject* text) {
-  const nb::object encoded = nb::steal(PyUnicode_AsEncodedString(text, "utf-8", "replace"));
-  if (!encoded.is_valid()) {
-    PyErr_Clear();
-    return "?";
-  }
-  return {PyBytes_AS_STRING(encoded.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(encoded.ptr()))};
-}
-
-// The text of repr(), or the name of the type if that fails.
-std::string repr_of(PyObject* object) {
-  const nb::object text = nb::steal(PyObject_Repr(object));
-  if (text.is_valid()) return text_of(text.ptr());
-  PyErr_Clear();
-  return Py_TYPE(object)->tp_name;
-}
 
 // Of an object or a module of this package.
 bool is_ours(PyObject* self) {

@@ -21,12 +21,6 @@ namespace {
 
 namespace nb = nanobind;
 
-// Sessions that record memory and stacks are told who owns tensors, which tells the purpose of memory.
-bool wants_owners(std::uint64_t state) {
-  constexpr std::uint64_t kBits = record::kMemory | record::kStacks;
-  return (state & kBits) == kBits;
-}
-
 // An object that was called in this session.
 struct Callee {
   nb::object reference;  // weak: an address may be given to another object when the first is gone
@@ -80,7 +74,7 @@ Callee* callee_of(PyObject* self) {
   return nullptr;
 }
 
-// The tensors of an object, when it is called for the first time in a session that asks for them.
+// The tensors of an object, when it is called for the first time in a session.
 std::optional<ArgumentWords> tensors_to_tell(PyObject* self, Callee& callee) {
   if (std::exchange(callee.is_told, true)) return std::nullopt;
   try {
@@ -102,7 +96,7 @@ PyObject* recorded_call(PyObject* self, PyObject* arguments, PyObject* keywords)
   if (callee == nullptr) return original(self, arguments, keywords);
   static const record::NameId key = record::intern("Module Hierarchy");
   const auto [name, path] = std::pair(callee->name, callee->path);  // the callee may be gone after Python code has run
-  const std::optional<ArgumentWords> tensors = wants_owners(state) ? tensors_to_tell(self, *callee) : std::nullopt;
+  const std::optional<ArgumentWords> tensors = tensors_to_tell(self, *callee);
   const record::NamedScope scope = record::NamedScope::module(name);
   record::add_attribute(scope.slot(), key, record::name_text(path));
   if (tensors) tensors->write(scope.slot());
@@ -111,8 +105,9 @@ PyObject* recorded_call(PyObject* self, PyObject* arguments, PyObject* keywords)
 
 // A step of an optimizer, which has just ended.
 void record_optimizer_step(nb::str name, nb::tuple tensors) {
-  const std::uint64_t state = record::current_state();
-  if (!wants_owners(state)) return;
+  // Sessions that record memory and stacks are told what optimizers own, which tells the purpose of memory.
+  constexpr std::uint64_t kWantsOwners = record::kMemory | record::kStacks;
+  if ((record::current_state() & kWantsOwners) != kWantsOwners) return;
   const ArgumentWords words(tensors.ptr(), Py_None, true);
   record::NamedScope scope(name_id(name.ptr()), record::EventKind::kPythonFunction);
   if (scope.recording()) record::add_slot_flag(*scope.slot(), trace::kTraceOnly);  // torch's call of the same name may be recorded too

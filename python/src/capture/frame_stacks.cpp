@@ -7,24 +7,9 @@
 
 #include "python/src/capture/interpreter_frames.h"
 #include "python/src/gil.h"
+#include "python/src/text.h"
 
 namespace mindtorch::python {
-namespace {
-
-namespace nb = nanobind;
-
-// Halves of surrogate pairs, which Python makes of file names that are not UTF-8, stay as bytes; files show them as U+FFFD.
-std::string text_of(PyObject* text) {
-  nb::object encoded = nb::steal(PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass"));
-  if (!encoded.is_valid()) {
-    PyErr_Clear();
-    return "?";
-  }
-  return {PyBytes_AS_STRING(encoded.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(encoded.ptr()))};
-}
-
-}  // namespace
-
 record::StackProvider::Innermost FrameStacks::innermost() noexcept {
   PyThreadState* const thread = PyGILState_GetThisThreadState();
   return thread != nullptr ? innermost_frame(thread) : Innermost{};

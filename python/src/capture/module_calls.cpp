@@ -97,8 +97,10 @@ class PythonModules final : public record::Host {
  public:
   std::string_view name() const override { return "python modules"; }
   Status session_starts(std::uint32_t wants) override {
-    started_ = (wants & record::kModuleCalls) != 0;
-    return started_ ? call("start") : Status::ok();
+    if ((wants & record::kModuleCalls) == 0) return Status::ok();
+    const Status status = call("start");
+    started_ = module_ != nullptr;
+    return status;
   }
   void session_stops() override {
     if (std::exchange(started_, false)) static_cast<void>(call("stop"));
@@ -108,11 +110,16 @@ class PythonModules final : public record::Host {
   Status call(const char* function) {
     const WithGil gil;
     if (!gil) return Status::unavailable("there is no Python interpreter");
-    call_and_keep_error([&] { nb::module_::import_("mindtorch_v2.profiler._modules").attr(function)(); });
+    call_and_keep_error([&] {
+      // Once, at a start: a stop must not need a file, which a program may be unable to open.
+      if (module_ == nullptr) module_ = nb::module_::import_("mindtorch_v2.capture.modules").release().ptr();
+      nb::handle(module_).attr(function)();
+    });
     return Status::ok();
   }
 
   bool started_ = false;
+  PyObject* module_ = nullptr;  // for the life of the process
 };
 
 }  // namespace

@@ -1,6 +1,10 @@
 // Names of Python scopes and ops: the first time a str object is seen.
 #include "python/src/capture/name_cache.h"
 
+#include <new>
+
+#include "python/src/text.h"
+
 namespace mindtorch::python {
 namespace {
 
@@ -8,14 +12,11 @@ trace::NameId intern_text(PyObject* text) noexcept {
   Py_ssize_t size = 0;
   if (const char* utf8 = PyUnicode_AsUTF8AndSize(text, &size)) return record::intern_cached({utf8, static_cast<std::size_t>(size)});
   PyErr_Clear();
-  PyObject* encoded = PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass");
-  if (encoded == nullptr) {
-    PyErr_Clear();
+  try {
+    return record::intern_cached(text_of(text));
+  } catch (const std::bad_alloc&) {
     return 0;
   }
-  const trace::NameId id = record::intern_cached({PyBytes_AS_STRING(encoded), static_cast<std::size_t>(PyBytes_GET_SIZE(encoded))});
-  Py_DECREF(encoded);
-  return id;
 }
 
 }  // namespace

@@ -36,9 +36,9 @@ void report_first(std::uint64_t state, PyFrameObject* frame, int what, PyObject*
   if (what != PyTrace_CALL) report(calls, frame, what, argument);
 }
 
-int profile_function(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
+void record_call(PyFrameObject* frame, int what, PyObject* argument) noexcept {
   const std::uint64_t state = record::current_state();
-  if (state == 0) return 0;
+  if (state == 0) return;
   try {
     if (OpenCalls* const calls = OpenCalls::of_thread(state)) [[likely]]
       report(*calls, frame, what, argument);
@@ -47,7 +47,30 @@ int profile_function(PyObject*, PyFrameObject* frame, int what, PyObject* argume
   } catch (const std::bad_alloc&) {
     // The call is not shown.
   }
-  return 0;
+}
+
+int profile_function(PyObject* programs, PyFrameObject* frame, int what, PyObject* argument);
+PyObject* set_programs_function(PyObject*, PyObject* function);
+
+// Whether a C function is the one that has just set the program's function. Without ours, the interpreter would not report its return.
+bool sets_programs_function(PyObject* function) {
+  return PyCFunction_Check(function) && PyCFunction_GET_FUNCTION(function) == &set_programs_function;
+}
+
+// Calls the function that the program has set on this thread, as the interpreter would. One that fails is not called again.
+int call_programs_function(PyObject* function, PyFrameObject* frame, int what, PyObject* argument) {
+  if (what == PyTrace_C_RETURN && sets_programs_function(argument)) return 0;
+  static constexpr const char* kEvents[] = {"call", "exception", "line", "return", "c_call", "c_exception", "c_return", "opcode"};
+  PyObject* const result = PyObject_CallFunction(function, "OsO", frame, kEvents[what], argument == nullptr ? Py_None : argument);
+  if (result == nullptr) PyEval_SetProfile(profile_function, nullptr);
+  Py_XDECREF(result);
+  return result == nullptr ? -1 : 0;
+}
+
+// `programs` is the function that the program has set on this thread meanwhile, or null.
+int profile_function(PyObject* programs, PyFrameObject* frame, int what, PyObject* argument) {
+  record_call(frame, what, argument);
+  return programs == nullptr ? 0 : call_programs_function(programs, frame, what, argument);
 }
 
 #if PY_VERSION_HEX >= 0x030C0000
@@ -109,12 +132,25 @@ PyObject* join(PyObject*, PyObject* const*, Py_ssize_t) {
   Py_RETURN_NONE;
 }
 
+// Stands for sys.setprofile while calls are recorded: both functions are called, and sys.getprofile() knows only the program's.
+PyObject* set_programs_function(PyObject*, PyObject* function) {
+  PyEval_SetProfile(profile_function, function == Py_None ? nullptr : function);
+  Py_RETURN_NONE;
+}
+
+// True if the profile function of this thread is ours, whatever the program has set beside it.
+PyObject* is_joined(PyObject*, PyObject*) { return PyBool_FromLong(PyThreadState_Get()->c_profilefunc == profile_function); }
+
 PyMethodDef functions[] = {
     {"_monitor_python_calls", start_monitoring, METH_NOARGS,
      "_monitor_python_calls()\n--\n\nRecords calls on all threads through sys.monitoring. False if that cannot be had."},
     {"_profile_python_calls", start_profile_function, METH_NOARGS,
      "_profile_python_calls()\n--\n\nRecords calls on all threads that run now, with a profile function."},
     {"_stop_python_calls", stop, METH_NOARGS, "_stop_python_calls()\n--\n\nEnds what was begun."},
+    {"_is_profiled", is_joined, METH_NOARGS,
+     "_is_profiled()\n--\n\nWhether the calls of this thread are reported to a profile function of ours."},
+    {"_setprofile", set_programs_function, METH_O,
+     "_setprofile(function, /)\n--\n\nSets a profile function beside that which records calls."},
     method("_join_python_calls", join, "_join_python_calls(frame, event, arg, /)\n--\n\nA profile function for threads that start later."),
     {},
 };

@@ -68,7 +68,7 @@ void close(RecordFunction* self) noexcept {
 // --- The parts that are written in Python ---
 
 PyObject* call_python_part(const char* function, PyObject* self, PyObject* argument) {
-  PyObject* module = PyImport_ImportModule("mindtorch_v2.profiler._record_function");
+  PyObject* module = PyImport_ImportModule("mindtorch_v2.capture.record_function");
   if (module == nullptr) return nullptr;
   PyObject* result = PyObject_CallMethod(module, function, "OO", self, argument);
   Py_DECREF(module);

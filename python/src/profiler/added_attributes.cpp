@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "python/src/text.h"
+
 namespace mindtorch::python {
 namespace {
 
@@ -38,7 +40,7 @@ nanobind::dict added_attributes(nanobind::handle self, AttributeNames names) {
   PyObject** const dict = _PyObject_GetDictPtr(self.ptr());
   if (dict == nullptr || *dict == nullptr) return added;
   for (const auto [name, value] : nanobind::borrow<nanobind::dict>(*dict))
-    if (!is_among(nanobind::str(name).c_str(), names)) added[name] = value;
+    if (!is_among(str_of(name), names)) added[name] = value;
   return added;
 }
 
@@ -57,6 +59,16 @@ PyObject* get_dict_and_show(PyObject* self, void* names) {
   PyObject* const dict = get_dict(self, names);
   if (dict != nullptr) show_to_collector(self);
   return dict;
+}
+
+PyObject* get_torchs_class(PyObject* self, void* name) {
+  PyObject* const modules = PyImport_GetModuleDict();  // borrowed
+  PyObject* const module = PyDict_GetItemString(modules, "torch.autograd.profiler_util");
+  PyObject* found = nullptr;
+  // The module's dictionary, because the module itself gives our class to some who ask while torch.profiler is taken over.
+  if (module != nullptr && PyModule_Check(module)) found = PyDict_GetItemString(PyModule_GetDict(module), static_cast<const char*>(name));
+  if (found == nullptr || !PyType_Check(found)) found = reinterpret_cast<PyObject*>(Py_TYPE(self));
+  return Py_NewRef(found);
 }
 
 }  // namespace mindtorch::python

@@ -22,4 +22,8 @@ nanobind::object hidden_from_collector(nanobind::object made);
 int set_attribute(PyObject* self, PyObject* name, PyObject* value);
 PyObject* get_dict_and_show(PyObject* self, void* names);
 
+// A getter of `__class__` for Py_tp_getset: the class of torch.autograd.profiler_util that the closure names, if the program uses torch, so
+// that isinstance() in torch's own code takes the object for one of torch's.
+PyObject* get_torchs_class(PyObject* self, void* name);
+
 }  // namespace mindtorch::python

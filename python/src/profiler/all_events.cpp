@@ -1,5 +1,4 @@
 // Everything that a recording contains, in the order of its columns: also what events() merges or leaves out. For trees of raw events.
-#include <nanobind/stl/string.h>
 
 #include <cstdint>
 
@@ -8,6 +7,7 @@
 #include "python/src/profiler/conversions.h"
 #include "python/src/profiler/event_handle.h"
 #include "python/src/profiler/event_sequence.h"
+#include "python/src/text.h"
 
 namespace mindtorch::python {
 namespace {

@@ -1,11 +1,12 @@
 // Events, averages and counters as capsules of Arrow's C stream interface (__arrow_c_stream__).
-#include <nanobind/nanobind.h>
+#include "python/src/profiler/arrow_streams.h"
 
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "mindtorch/analyze/counters.h"
+#include "mindtorch/base/error.h"
 #include "mindtorch/export/tabular/tabular_arrow.h"
 #include "python/src/gil.h"
 #include "python/src/profiler/bind_profiler.h"
@@ -24,8 +25,20 @@ void drop_stream(PyObject* capsule) {
   delete stream;
 }
 
-template <class Open>
-nb::object stream_capsule(Open open) {
+// Gives its table to the first who asks.
+struct OneStream {
+  ArrowArrayStream stream{};
+  OneStream() = default;
+  OneStream(OneStream&& other) noexcept : stream(std::exchange(other.stream, {})) {}
+  OneStream& operator=(OneStream&&) = delete;
+  ~OneStream() {
+    if (stream.release != nullptr) stream.release(&stream);
+  }
+};
+
+}  // namespace
+
+nb::object stream_capsule(const std::function<void(ArrowArrayStream*)>& open) {
   auto stream = std::make_unique<ArrowArrayStream>();
   open(stream.get());
   PyObject* capsule = PyCapsule_New(stream.get(), kCapsuleName, &drop_stream);
@@ -36,6 +49,14 @@ nb::object stream_capsule(Open open) {
   static_cast<void>(stream.release());
   return nb::steal(capsule);
 }
+
+nb::object stream_object(ArrowArrayStream stream) {
+  OneStream one;
+  one.stream = stream;
+  return nb::cast(std::move(one));
+}
+
+namespace {
 
 nb::object rows_stream(nb::handle rows) {
   if (!nb::isinstance<EventSequence>(rows)) {
@@ -76,6 +97,14 @@ void bind_arrow_streams(nb::module_& module) {
           "__arrow_c_stream__",
           [](const Counters& self, nb::handle) {
             return stream_capsule([&](ArrowArrayStream* out) { exporter::open_counters_stream(self.all, out); });
+          },
+          nb::arg("requested_schema") = nb::none());
+  nb::class_<OneStream>(module, "OneStream", "A table for Arrow, which can be taken once.")
+      .def(
+          "__arrow_c_stream__",
+          [](OneStream& self, nb::handle) {
+            if (self.stream.release == nullptr) throw_error("profiler.arrow", "this table was taken already");
+            return stream_capsule([&](ArrowArrayStream* out) { *out = std::exchange(self.stream, {}); });
           },
           nb::arg("requested_schema") = nb::none());
   module.def("counters", &counters_of, nb::arg("events"));

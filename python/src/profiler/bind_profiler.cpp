@@ -16,8 +16,11 @@ void bind_profiler(nb::module_& module) {
   bind_all_events(module);
   bind_hand_made_tree(module);
   bind_tensor_inputs(module);
+  bind_recording(module);
   bind_profile(module);
+  bind_program(module);
   bind_status(module);
+  bind_control_socket(module);
 }
 
 }  // namespace mindtorch::python

@@ -9,6 +9,8 @@ namespace nb = nanobind;
 
 void bind_schedule(nb::module_& module);
 void bind_profile(nb::module_& module);
+void bind_recording(nb::module_& module);
+void bind_program(nb::module_& module);
 void bind_function_event(nb::module_& module);
 void bind_function_event_avg(nb::module_& module);
 void bind_event_sequence(nb::module_& module);
@@ -19,5 +21,6 @@ void bind_all_events(nb::module_& module);
 void bind_hand_made_tree(nb::module_& module);
 void bind_tensor_inputs(nb::module_& module);
 void bind_status(nb::module_& module);
+void bind_control_socket(nb::module_& module);
 
 }  // namespace mindtorch::python

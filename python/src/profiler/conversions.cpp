@@ -1,13 +1,11 @@
 // Python's enums and lists from C++ values, and back.
 #include "python/src/profiler/conversions.h"
 
-#include <nanobind/stl/string.h>
-
 #include <map>
 #include <utility>
 
 #include "mindtorch/base/error.h"
-#include "mindtorch/base/text.h"
+#include "python/src/text.h"
 
 namespace mindtorch::python {
 namespace {
@@ -16,7 +14,7 @@ namespace {
 nb::object member(const char* enum_name, int value) {
   static auto* const members = new std::map<std::pair<std::string_view, int>, PyObject*>;
   PyObject*& cached = (*members)[{enum_name, value}];
-  if (cached == nullptr) cached = imported("mindtorch_v2.profiler._enums", enum_name)(value).release().ptr();
+  if (cached == nullptr) cached = imported("mindtorch_v2.base.enums", enum_name)(value).release().ptr();
   return nb::borrow(cached);
 }
 
@@ -45,8 +43,8 @@ nb::object to_python(const std::vector<profiler::Activity>& activities) {
 
 profiler::Activity to_activity(nb::handle object) {
   const bool named = nb::isinstance<nb::str>(object) || class_name(object) == "ProfilerActivity";
-  if (!named) throw_error<InvalidArgument>("profiler.activities", "unsupported profiler activity: {}", nb::str(object).c_str());
-  return profiler::parse_activity(nb::str(object).c_str());
+  if (!named) throw_error<InvalidArgument>("profiler.activities", "unsupported profiler activity: {}", str_of(object));
+  return profiler::parse_activity(str_of(object));
 }
 
 std::vector<profiler::Activity> to_activities(nb::handle iterable) {
@@ -55,9 +53,11 @@ std::vector<profiler::Activity> to_activities(nb::handle iterable) {
   return activities;
 }
 
+bool is_action(nb::handle object) { return class_name(object) == "ProfilerAction"; }
+
 profiler::ProfilerAction to_action(nb::handle object) {
-  if (class_name(object) != "ProfilerAction")
-    throw_error<InvalidArgument>("profiler.schedule", "a schedule must return a ProfilerAction, got {}", nb::repr(object).c_str());
+  if (!is_action(object))
+    throw_error<InvalidArgument>("profiler.schedule", "a schedule must return a ProfilerAction, got {}", repr_of(object));
   return static_cast<profiler::ProfilerAction>(nb::cast<int>(object.attr("value")));
 }
 
@@ -71,10 +71,6 @@ nb::list to_python(const analyze::Shapes& shapes) {
 
 nb::list to_python(const std::vector<std::string>& texts) {
   return list_of(texts, [](const std::string& text) { return to_text(text); });
-}
-
-nb::str to_text(std::string_view text) {
-  return nb::steal<nb::str>(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
 }
 
 }  // namespace mindtorch::python

@@ -5,13 +5,13 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "mindtorch/analyze/arguments.h"
 #include "mindtorch/profiler/activity.h"
 #include "mindtorch/profiler/schedule.h"
 #include "mindtorch/trace/event.h"
+#include "python/src/text.h"
 
 namespace mindtorch::python {
 
@@ -32,12 +32,11 @@ profiler::Activity to_activity(nb::handle object);
 std::vector<profiler::Activity> to_activities(nb::handle iterable);
 // A member of our ProfilerAction or of torch's. Throws InvalidArgument for anything else.
 profiler::ProfilerAction to_action(nb::handle object);
+bool is_action(nb::handle object);  // ours or torch's
 
 // Lists of Python.
 nb::list to_python(const std::vector<std::int64_t>& numbers);
 nb::list to_python(const analyze::Shapes& shapes);
 nb::list to_python(const std::vector<std::string>& texts);
-// Text of a recording may come from anywhere: bytes that are not UTF-8 are replaced.
-nb::str to_text(std::string_view text);
 
 }  // namespace mindtorch::python

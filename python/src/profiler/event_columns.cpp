@@ -1,7 +1,6 @@
 // Events as columns for data frames: numbers as arrays, texts as codes into a list of distinct texts. No Python object is made for an
 // event.
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
 
 #include <cstdint>
 #include <string>
@@ -14,6 +13,7 @@
 #include "python/src/profiler/bind_profiler.h"
 #include "python/src/profiler/conversions.h"
 #include "python/src/profiler/event_sequence.h"
+#include "python/src/text.h"
 
 namespace mindtorch::python {
 namespace {

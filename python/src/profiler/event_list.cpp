@@ -1,7 +1,5 @@
 // The functions behind EventList: tables, averages and files of a list of events or averages.
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
 #include <unistd.h>
 
 #include <optional>
@@ -25,6 +23,7 @@
 #include "python/src/profiler/event_rows.h"
 #include "python/src/profiler/event_sequence.h"
 #include "python/src/profiler/hand_made_event.h"
+#include "python/src/text.h"
 
 namespace mindtorch::python {
 namespace {
@@ -134,7 +133,7 @@ AverageRow total_average(nb::handle object) {
   });
 }
 
-void export_stacks(nb::handle object, const std::string& path, std::string_view metric) {
+void export_stacks(nb::handle object, const std::string& path, const std::string& metric) {
   const Rows rows(object);
   rows.unlocked_if_possible([&] {
     const auto stacks = rows.whole() != nullptr ? analyze::collapsed_stacks(*rows.whole(), metric)
@@ -143,7 +142,7 @@ void export_stacks(nb::handle object, const std::string& path, std::string_view 
   });
 }
 
-void export_list_trace(nb::handle object, const std::string& path, std::string_view device) {
+void export_list_trace(nb::handle object, const std::string& path, const std::string& device) {
   exporter::ListWriter trace(path);
   if (const EventSequence* const events = Rows(object).events()) {
     const ReleasedGil unlocked;
@@ -198,7 +197,9 @@ void bind_event_rows(nb::module_& module) {
   module.def("total_average", &total_average, nb::arg("rows"));
   module.def("export_stacks", &export_stacks, nb::arg("rows"), nb::arg("path"), nb::arg("metric"));
   module.def("export_list_trace", &export_list_trace, nb::arg("rows"), nb::arg("path"), nb::arg("device"));
-  module.def("write_text", &exporter::write_output, nb::arg("path"), nb::arg("text"), nb::call_guard<ReleasedGil>());
+  module.def(
+      "write_text", [](const std::string& path, const std::string& text) { exporter::write_output(path, text); }, nb::arg("path"),
+      nb::arg("text"), nb::call_guard<ReleasedGil>());
   module.def(
       "format_time", [](double us) { return analyze::format_time(us); }, nb::arg("us"));
   module.def("format_memory", &analyze::format_memory, nb::arg("bytes"));

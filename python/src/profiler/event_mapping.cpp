@@ -1,14 +1,15 @@
 // An event read as a mapping: event["name"], dict(event), vars(event).
-#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <array>
 #include <functional>
 
+#include "mindtorch/base/text.h"
 #include "mindtorch/trace/inputs.h"
 #include "python/src/profiler/added_attributes.h"
 #include "python/src/profiler/conversions.h"
 #include "python/src/profiler/event_handle.h"
+#include "python/src/text.h"
 
 namespace mindtorch::python {
 namespace {
@@ -82,7 +83,9 @@ nb::list extents(const EventHandle& handle, std::vector<std::int64_t> trace::Inp
   return list;
 }
 
-PyGetSetDef event_dict[] = {{"__dict__", get_dict_and_show, nullptr, nullptr, const_cast<const char**>(kEventAttributes)}, {}};
+PyGetSetDef event_dict[] = {{"__dict__", get_dict_and_show, nullptr, nullptr, const_cast<const char**>(kEventAttributes)},
+                            {"__class__", get_torchs_class, nullptr, nullptr, const_cast<char*>("FunctionEvent")},
+                            {}};
 
 }  // namespace
 
@@ -148,7 +151,7 @@ std::vector<std::string_view> mapping_keys(const EventHandle& handle) {
 
 nb::object mapping_value(const EventHandle& handle, std::string_view name) {
   const auto* const key = std::ranges::find(kKeys, name, &Key::name);
-  if (key == kKeys.end() || !key->present(handle)) throw nb::key_error(std::string(name).c_str());
+  if (key == kKeys.end() || !key->present(handle)) throw nb::key_error(valid_utf8(name).c_str());
   return key->value(handle);
 }
 

@@ -1,14 +1,13 @@
 // The lazy list behind events().
 #include "python/src/profiler/event_sequence.h"
 
-#include <nanobind/stl/string.h>
-
 #include <utility>
 
 #include "mindtorch/base/error.h"
 #include "python/src/profiler/bind_profiler.h"
 #include "python/src/profiler/conversions.h"
 #include "python/src/profiler/event_handle.h"
+#include "python/src/text.h"
 
 namespace mindtorch::python {
 namespace {

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
 
 #include "mindtorch/analyze/units.h"
+#include "python/src/text.h"
 
 namespace mindtorch::python {
 

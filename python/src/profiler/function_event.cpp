@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 #include <nanobind/operators.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
 #include <functional>
 #include <string>
@@ -19,6 +18,7 @@
 #include "python/src/profiler/event_handle.h"
 #include "python/src/profiler/event_inputs.h"
 #include "python/src/profiler/formatted_times.h"
+#include "python/src/text.h"
 
 namespace mindtorch::python {
 namespace {
@@ -43,7 +43,7 @@ nb::object use_device(const EventHandle& handle) {
 }
 
 nb::object time_range(const EventHandle& handle) {
-  return imported("mindtorch_v2.autograd._function_event", "Interval")(handle.event.start_us(), handle.event.end_us());
+  return imported("mindtorch_v2.events.function_event", "Interval")(handle.event.start_us(), handle.event.end_us());
 }
 
 nb::list children(const EventHandle& handle) {
@@ -53,7 +53,7 @@ nb::list children(const EventHandle& handle) {
 }
 
 nb::list kernels(const EventHandle& handle) {
-  const nb::object kernel = imported("mindtorch_v2.autograd._function_event", "Kernel");
+  const nb::object kernel = imported("mindtorch_v2.events.function_event", "Kernel");
   nb::list list;
   for (const analyze::Kernel& launched : handle.event.kernels())
     list.append(kernel(to_text(launched.name), launched.device, us(launched.duration_ns)));
@@ -196,11 +196,11 @@ void def_side_data(Class& type) {
       .def_prop_ro("stack", [](const EventHandle& h) { return to_python(torch_frames(h.event.stack())); })
       .def_prop_ro("attributes", &attributes)
       .def_prop_ro("event_metadata",
-                   [](const EventHandle& h) { return imported("mindtorch_v2.autograd._event_metadata", "build_metadata")(attributes(h)); })
+                   [](const EventHandle& h) { return imported("mindtorch_v2.events.metadata", "build_metadata")(attributes(h)); })
       .def_prop_ro("_index_in_trace", &index_in_trace)
       .def_prop_ro("metadata_json", [](const EventHandle& h) {
         warn_deprecated("`metadata_json` is deprecated. Use `event_metadata` instead.");
-        return imported("mindtorch_v2.autograd._event_metadata", "metadata_json")(h.event.id(), index_in_trace(h), attributes(h));
+        return imported("mindtorch_v2.events.metadata", "metadata_json")(h.event.id(), index_in_trace(h), attributes(h));
       });
 }
 

@@ -1,7 +1,6 @@
 // FunctionEventAvg in Python.
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
@@ -15,6 +14,7 @@
 #include "python/src/profiler/bind_profiler.h"
 #include "python/src/profiler/conversions.h"
 #include "python/src/profiler/formatted_times.h"
+#include "python/src/text.h"
 
 namespace mindtorch::python {
 namespace {
@@ -55,7 +55,7 @@ void def_texts(Class& type) {
   type.def_prop_rw(
           "overload_name",
           [](const AverageRow& r) { return unless_fresh(r, !r.average.overload_name.empty(), to_text(r.average.overload_name)); },
-          [](AverageRow& r, const std::optional<std::string>& text) { r.average.overload_name = text.value_or(""); },
+          [](AverageRow& r, std::optional<std::string> text) { r.average.overload_name = std::move(text).value_or(""); },
           nb::arg("text").none())
       .def_prop_rw(
           "stack", [](const AverageRow& r) { return unless_fresh(r, !r.average.stack.empty(), to_python(r.average.stack)); },
@@ -136,9 +136,9 @@ void def_pickle(Class& type) {
 void def_key(Class& type) {
   type.def_prop_rw(
       "key", [](const AverageRow& r) -> nb::object { return r.has_key ? nb::object(to_text(r.average.key)) : nb::none(); },
-      [](AverageRow& r, const std::optional<std::string>& key) {
+      [](AverageRow& r, std::optional<std::string> key) {
         r.has_key = key.has_value();
-        r.average.key = key.value_or("");
+        r.average.key = std::move(key).value_or("");
       },
       nb::arg("key").none());
 }
@@ -170,7 +170,7 @@ void def_group(Class& type) {
       .def_prop_rw(
           "use_device",
           [](const AverageRow& r) { return r.average.use_device.empty() ? nb::none() : nb::object(to_text(r.average.use_device)); },
-          [](AverageRow& r, const std::optional<std::string>& device) { r.average.use_device = device.value_or(""); },
+          [](AverageRow& r, std::optional<std::string> device) { r.average.use_device = std::move(device).value_or(""); },
           nb::arg("device").none())
       .def_prop_rw(
           "device_type", [](const AverageRow& r) { return to_python(r.average.device_type); },

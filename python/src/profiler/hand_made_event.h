@@ -1,4 +1,4 @@
-// Events made by hand: objects of the Python class FunctionEvent (mindtorch_v2/autograd/_function_event.py).
+// Events made by hand: objects of the Python class FunctionEvent (mindtorch_v2/events/function_event.py).
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -13,6 +13,7 @@
 #include "python/src/profiler/bind_profiler.h"
 #include "python/src/profiler/event_handle.h"
 #include "python/src/profiler/hand_made_event.h"
+#include "python/src/text.h"
 
 namespace mindtorch::python {
 namespace {
@@ -89,7 +90,7 @@ void nest_events(nb::handle list) {
     if (tree.get().parent(i) == kNoEvent) continue;
     const nb::handle event = tree.event(i), parent = tree.event(tree.get().parent(i));
     if (!event.attr("cpu_parent").is_none())
-      throw AssertionFailed(fmt::format("There is already a CPU parent event for {}", nb::str(event.attr("key")).c_str()));
+      throw AssertionFailed(fmt::format("There is already a CPU parent event for {}", str_of(event.attr("key"))));
     parent.attr("append_cpu_child")(event);
     event.attr("set_cpu_parent")(parent);
   }

@@ -1,9 +1,19 @@
 // Objects of events by the position of the event in its recording.
 #include "python/src/profiler/known_events.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace mindtorch::python {
+namespace {
+
+// Only KnownEvents refers to the object, and nothing is attached to it: another object would do as well.
+bool is_unused(const nb::object& object) {
+  PyObject** const attributes = _PyObject_GetDictPtr(object.ptr());
+  return Py_REFCNT(object.ptr()) == 1 && (attributes == nullptr || *attributes == nullptr);
+}
+
+}  // namespace
 
 nb::object KnownEvents::object(EventHandle handle) {
   const auto item = static_cast<std::size_t>(handle.event.id()) - handle.recording().first_id;
@@ -11,8 +21,32 @@ nb::object KnownEvents::object(EventHandle handle) {
   std::vector<nb::object>& page = pages_[item / kPage];
   if (page.empty()) page.resize(kPage);
   nb::object& known = page[item % kPage];
-  if (!known.is_valid()) known = to_python(std::move(handle));
-  return known;
+  if (known.is_valid()) return known;
+  known = to_python(std::move(handle));
+  nb::object made = known;
+  // Objects are dropped when this is consistent again: what watches an object (weakref.finalize) may ask for events.
+  const std::vector<nb::object> dropped = ++count_ < most_ ? std::vector<nb::object>() : take_unused();
+  return made;
+}
+
+std::vector<nb::object> KnownEvents::take_unused() {
+  std::vector<nb::object> unused;
+  for (std::size_t looked_at = 0; looked_at < pages_.size() && count_ > most_ / 2; ++looked_at) {
+    std::vector<nb::object>& page = pages_[next_page_++ % pages_.size()];
+    bool is_empty = true;
+    for (nb::object& object : page) {
+      if (!object.is_valid()) continue;
+      if (is_unused(object)) {
+        unused.push_back(std::move(object));
+        --count_;
+      } else {
+        is_empty = false;
+      }
+    }
+    if (is_empty) page = {};
+  }
+  most_ = std::max(kKept, 2 * count_);  // if the program holds more, this is not tried for each new object
+  return unused;
 }
 
 nb::object EventHandle::other(const analyze::FunctionEvent& found) const {

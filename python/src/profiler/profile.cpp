@@ -1,25 +1,22 @@
 // Profile in Python: the base class of _KinetoProfile and profile.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "mindtorch/export/export_trace.h"
 #include "mindtorch/profiler/tensorboard.h"
 #include "mindtorch/profiler/trace_id.h"
 #include "mindtorch/profiler/transition.h"
 #include "python/src/capture/kept_error.h"
-#include "python/src/gil.h"
 #include "python/src/profiler/bind_profiler.h"
 #include "python/src/profiler/conversions.h"
-#include "python/src/profiler/event_sequence.h"
 #include "python/src/profiler/python_profile.h"
+#include "python/src/profiler/recording.h"
 #include "python/src/profiler/schedule.h"
+#include "python/src/text.h"
 
 namespace mindtorch::python {
 namespace {
@@ -28,13 +25,19 @@ using profiler::Profile;
 using profiler::ProfilerAction;
 using Class = nb::class_<PythonProfile>;
 
+std::vector<profiler::ActivityFilter> to_filters(const nb::dict& activity_filters) {
+  std::vector<profiler::ActivityFilter> filters;
+  for (const auto [activity, names] : activity_filters)
+    filters.push_back({to_activity(activity), nb::cast<std::vector<std::string>>(nb::list(names))});
+  return filters;
+}
+
 void construct(nb::pointer_and_handle<PythonProfile> self, nb::handle activities, const nb::dict& activity_filters, nb::handle schedule,
                bool record_shapes, bool profile_memory, bool with_stack, bool with_flops, bool with_modules, nb::handle experimental_config,
                bool acc_events, std::optional<double> post_processing_timeout_s) {
   profiler::ProfileOptions options;
   if (!activities.is_none()) options.activities = profiler::Activities(to_activities(activities));
-  for (const auto [activity, names] : activity_filters)
-    options.activity_filters.push_back({to_activity(activity), nb::cast<std::vector<std::string>>(nb::list(names))});
+  options.activity_filters = to_filters(activity_filters);
   options.schedule = to_schedule(schedule, self.h);
   options.record_shapes = record_shapes;
   options.profile_memory = profile_memory;
@@ -45,6 +48,11 @@ void construct(nb::pointer_and_handle<PythonProfile> self, nb::handle activities
   options.acc_events = acc_events;
   options.post_processing_timeout_s = post_processing_timeout_s;
   new (self.p) PythonProfile(self.h, std::move(options));
+}
+
+const char* call_name(profiler::TraceCall call) {
+  static constexpr const char* kNames[] = {"prepare_trace", "start_trace", "stop_trace", "_trace_ready"};
+  return kNames[static_cast<std::size_t>(call)];
 }
 
 void def_recording(Class& type) {
@@ -59,11 +67,18 @@ void def_recording(Class& type) {
       .def(
           "close", [](PythonProfile& self) { raising_kept_error([&] { self->close(); }); },
           "stop() if it runs, then the observer's cleanup().")
+      .def(
+          "_make_trace_calls",
+          [](nb::handle self) {
+            nb::cast<PythonProfile&>(self)->set_trace_calls([self](profiler::TraceCall call) { self.attr(call_name(call))(); });
+          },
+          "From now on, steps call the methods of the Python object.")
       .def("prepare_trace", [](PythonProfile& self) { self->prepare_trace(); })
       .def("start_trace", [](PythonProfile& self) { raising_kept_error([&] { self->start_trace(); }); })
       .def("stop_trace", [](PythonProfile& self) { raising_kept_error([&] { self->stop_trace(); }); })
       .def(
-          "_keep_snapshot_of", [](PythonProfile& self, PythonProfile& running) { self->keep_snapshot_of(*running); }, nb::arg("running"))
+          "_snapshot", [](const PythonProfile& self) { return HeldRecording(std::make_shared<trace::Recording>(self->snapshot())); },
+          "What was recorded so far; recording goes on.")
       .def(
           "toggle_collection_dynamic",
           [](PythonProfile& self, bool enable, nb::handle activities) {
@@ -72,26 +87,65 @@ void def_recording(Class& type) {
           nb::arg("enable"), nb::arg("activities"));
 }
 
+bool is_true(nb::handle value) {
+  const int truth = PyObject_IsTrue(value.ptr());
+  if (truth < 0) throw nb::python_error();
+  return truth == 1;
+}
+
+// An option that a program may change, with effect on the next cycle.
+template <bool profiler::ProfileOptions::*Option>
+void def_option(Class& type, const char* name) {
+  type.def_prop_rw(
+      name, [](const PythonProfile& self) { return self->options().*Option; },
+      [](PythonProfile& self, nb::handle value) { self->options_of_next_cycle().*Option = is_true(value); });
+}
+
+void def_options(Class& type) {
+  using profiler::ProfileOptions;
+  def_option<&ProfileOptions::record_shapes>(type, "record_shapes");
+  def_option<&ProfileOptions::profile_memory>(type, "profile_memory");
+  def_option<&ProfileOptions::with_stack>(type, "with_stack");
+  def_option<&ProfileOptions::with_flops>(type, "with_flops");
+  def_option<&ProfileOptions::with_modules>(type, "with_modules");
+  type.def_prop_rw(
+          "acc_events", [](const PythonProfile& self) { return self->options().acc_events; },
+          [](PythonProfile& self, nb::handle on) { self->set_acc_events(is_true(on)); })
+      .def_prop_rw(
+          "post_processing_timeout_s", [](const PythonProfile& self) { return self->options().post_processing_timeout_s; },
+          [](PythonProfile& self, std::optional<double> seconds) { self->options_of_next_cycle().post_processing_timeout_s = seconds; },
+          nb::for_setter(nb::arg("seconds").none()))
+      .def(
+          "_set_activities",
+          [](PythonProfile& self, nb::handle activities, const nb::dict& filters) {
+            self->set_activities(to_activities(activities), to_filters(filters));
+          },
+          nb::arg("activities"), nb::arg("activity_filters"))
+      .def(
+          "_set_experimental_config",
+          [](PythonProfile& self, nb::handle config) {
+            self->options_of_next_cycle().experimental_config = to_experimental_config(config);
+          },
+          nb::arg("config").none());
+}
+
 void def_state(Class& type) {
-  type.def_prop_ro("activities", [](const PythonProfile& self) { return to_python(self->activities()); })
+  def_options(type);
+  type.def("_get_activities", [](const PythonProfile& self) { return to_python(self->activities()); })
       .def_prop_ro(
           "running", [](const PythonProfile& self) { return self->running(); }, "Between start() and stop().")
       .def_prop_ro("recording_now", [](const PythonProfile& self) { return self->recording_now(); })
       .def_prop_rw(
           "step_num", [](const PythonProfile& self) { return self->step_num(); },
           [](PythonProfile& self, std::int64_t step) { self->set_step_num(step); })
-      .def_prop_ro("current_action", [](const PythonProfile& self) { return to_python(self->current_action()); })
-      .def_prop_ro("record_steps", [](const PythonProfile& self) { return self->record_steps(); })
-      .def_prop_ro("use_device", [](const PythonProfile& self) { return self->use_device(); })
-      .def_prop_ro("record_shapes", [](const PythonProfile& self) { return self->options().record_shapes; })
-      .def_prop_ro("profile_memory", [](const PythonProfile& self) { return self->options().profile_memory; })
-      .def_prop_ro("with_stack", [](const PythonProfile& self) { return self->options().with_stack; })
-      .def_prop_ro("with_flops", [](const PythonProfile& self) { return self->options().with_flops; })
-      .def_prop_ro("with_modules", [](const PythonProfile& self) { return self->options().with_modules; })
-      .def_prop_ro("acc_events", [](const PythonProfile& self) { return self->options().acc_events; })
+      .def_prop_rw(
+          "current_action", [](const PythonProfile& self) { return to_python(self->current_action()); },
+          [](PythonProfile& self, nb::handle action) { self->set_current_action(to_action(action)); })
+      .def_prop_rw(
+          "record_steps", [](const PythonProfile& self) { return self->record_steps(); },
+          [](PythonProfile& self, nb::handle on) { self->set_record_steps(is_true(on)); })
       .def_prop_ro("trace_only", [](const PythonProfile& self) { return self->options().experimental_config.trace_only; })
-      .def_prop_ro("post_processing_timeout_s", [](const PythonProfile& self) { return self->options().post_processing_timeout_s; })
-      .def_prop_ro("preset_metadata", [](const PythonProfile& self) { return self->preset_metadata(); })
+      .def("_use_device", [](const PythonProfile& self) { return self->use_device(); })
       .def("get_trace_id", [](const PythonProfile& self) { return self->get_trace_id(); })
       .def(
           "losses", [](const PythonProfile& self) { return self->losses(); }, "Events that are missing, and why.")
@@ -101,65 +155,33 @@ void def_state(Class& type) {
 
 void def_metadata(Class& type) {
   type.def(
-          "add_metadata", [](PythonProfile& self, const std::string& key, std::string_view text) { self->add_metadata(key, text); },
+          "add_metadata", [](PythonProfile& self, const std::string& key, const std::string& text) { self->add_metadata(key, text); },
           nb::arg("key"), nb::arg("value"))
       .def(
           "add_metadata_json",
-          [](PythonProfile& self, const std::string& key, std::string_view json) { self->add_metadata_json(key, json); }, nb::arg("key"),
-          nb::arg("value"))
-      .def(
-          "preset_metadata_json",
-          [](PythonProfile& self, const std::string& key, std::string_view json) { self->preset_metadata_json(key, json); }, nb::arg("key"),
+          [](PythonProfile& self, const std::string& key, const std::string& json) { self->add_metadata_json(key, json); }, nb::arg("key"),
           nb::arg("value"));
 }
 
-void export_memory_timeline(const PythonProfile& self, const std::string& path, const std::optional<std::string>& device) {
-  auto cycle = self->checked_memory_cycle();
-  const ReleasedGil unlocked;
-  Profile::write_memory_timeline(std::move(cycle), path, device ? std::optional<std::string_view>(*device) : std::nullopt);
+// All cycles if they are accumulated, else the last.
+HeldRecording recording(const PythonProfile& self, const std::string& doing) { return {self->checked_analysis(doing), self->recording()}; }
+
+// The cycle whose files the profile writes.
+HeldRecording last_cycle(const PythonProfile& self, const std::string& doing) {
+  auto cycle = self->checked_cycle(doing);
+  auto analysis = self->analysis();
+  if (&analysis->recording() != cycle.get()) analysis = std::make_shared<const analyze::Analysis>(cycle);
+  return {std::move(analysis), std::move(cycle)};
 }
 
 void def_results(Class& type) {
-  type.def(
-          "_events", [](const PythonProfile& self, std::string_view doing) { return EventSequence(self->checked_analysis(doing)); },
-          nb::arg("doing") = "accessing events")
-      .def(
-          "_export_chrome_trace",
-          [](const PythonProfile& self, const std::string& path) {
-            const auto cycle = self->checked_cycle("exporting chrome trace");
-            const ReleasedGil unlocked;
-            Profile::write_chrome_trace(*cycle, path);
-          },
-          nb::arg("path"))
-      .def(
-          "_export_stacks",
-          [](const PythonProfile& self, const std::string& path, std::string_view metric) {
-            const auto analysis = self->checked_stacks_analysis();
-            const ReleasedGil unlocked;
-            Profile::write_stacks(*analysis, path, metric);
-          },
-          nb::arg("path"), nb::arg("metric"))
-      .def("_export_memory_timeline", &export_memory_timeline, nb::arg("path"), nb::arg("device").none())
-      .def(
-          "_export_trace",
-          [](const PythonProfile& self, const std::string& path) {
-            const auto cycle = self->checked_cycle("exporting trace");
-            const ReleasedGil unlocked;
-            exporter::export_trace(*cycle, path);
-          },
-          nb::arg("path"));
+  type.def("_recording", &recording, nb::arg("doing"))
+      .def("_last_cycle", &last_cycle, nb::arg("doing"))
+      .def("_check_stacks", [](const PythonProfile& self) { self->check_stacks(); })
+      .def("_check_memory_timeline", [](const PythonProfile& self) { self->check_memory_timeline(); });
 }
 
-void bind_results(nb::module_& module) {
-  nb::class_<trace::Loss>(module, "Loss", "Events that are missing, and why.")
-      .def_prop_ro("reason", [](const trace::Loss& self) { return to_text(trace::loss_reason_name(self.reason)); })
-      .def_ro("count", &trace::Loss::count)
-      .def_prop_ro("where", [](const trace::Loss& self) { return to_text(self.where); })
-      .def_prop_ro("detail", [](const trace::Loss& self) { return to_text(self.detail); })
-      .def("__repr__", [](const trace::Loss& self) {
-        return to_text(fmt::format("<Loss reason={} count={} where={} detail={}>", trace::loss_reason_name(self.reason), self.count,
-                                   self.where, self.detail));
-      });
+void bind_overhead(nb::module_& module) {
   using profiler::Overhead;
   nb::class_<Overhead>(module, "Overhead", "What the profiler itself took, of one trace.")
       .def_ro("prepare_ns", &Overhead::prepare_ns)
@@ -177,18 +199,16 @@ void bind_results(nb::module_& module) {
 
 // The calls torch makes from one action to the next, by the names of _KinetoProfile's methods.
 nb::list transition_calls(nb::handle from, nb::handle to) {
-  static constexpr const char* kNames[] = {"prepare_trace", "start_trace", "stop_trace", "_trace_ready"};
   nb::list names;
   const auto next = to.is_none() ? std::nullopt : std::optional(to_action(to));
-  for (const profiler::TraceCall call : profiler::transition(to_action(from), next).calls)
-    names.append(nb::str(kNames[static_cast<std::size_t>(call)]));
+  for (const profiler::TraceCall call : profiler::transition(to_action(from), next).calls) names.append(nb::str(call_name(call)));
   return names;
 }
 
 }  // namespace
 
 void bind_profile(nb::module_& module) {
-  bind_results(module);
+  bind_overhead(module);
   nb::class_<profiler::TraceFiles>(module, "TraceFiles", "The files of a tensorboard_trace_handler().")
       .def(nb::init<std::string, std::string, bool>(), nb::arg("dir_name"), nb::arg("worker_name"), nb::arg("use_gzip"))
       .def("next_path", &profiler::TraceFiles::next_path);

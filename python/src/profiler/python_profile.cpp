@@ -1,16 +1,17 @@
 // A profile whose callbacks are Python's.
 #include "python/src/profiler/python_profile.h"
 
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <utility>
 
+#include "mindtorch/base/error.h"
 #include "mindtorch/profiler/recorder.h"
 #include "mindtorch/profiler/status.h"
 #include "mindtorch/profiler/trace_id.h"
 #include "python/src/gil.h"
 #include "python/src/profiler/unlocked_recorder.h"
+#include "python/src/text.h"
 
 namespace mindtorch::python {
 namespace {
@@ -32,28 +33,35 @@ class PythonObserver : public profiler::ExecutionObserver {
 
 std::string trace_id(nb::handle owner) {
   const nb::object callback = owner.attr("custom_trace_id_callback");
-  return callback.is_none() ? profiler::random_trace_id() : nb::cast<std::string>(callback());
+  if (callback.is_none()) return profiler::random_trace_id();
+  const nb::object id = callback();
+  if (!PyUnicode_Check(id.ptr())) throw_wrong_type("custom_trace_id_callback", "its result", id);
+  return text_of(id);
+}
+
+template <class T>
+T option(nb::handle config, const char* name) {
+  return attribute<T>(config, name, "experimental_config");
 }
 
 template <class T>
 void read(nb::handle config, const char* name, T& field) {
-  const nb::object value = config.attr(name);
-  if (!value.is_none()) field = nb::cast<T>(value);
+  if (!config.attr(name).is_none()) field = option<T>(config, name);
 }
 
 void read_budget(nb::handle config, record::Budget& budget) {
   read(config, "budget_bytes", budget.bytes);
-  if (const nb::object steps = config.attr("keep_last_steps"); !steps.is_none()) {
+  if (!config.attr("keep_last_steps").is_none()) {
     budget.policy = record::Budget::Policy::kKeepLast;
-    budget.keep_steps = nb::cast<std::int64_t>(steps);
+    budget.keep_steps = option<std::int64_t>(config, "keep_last_steps");
   }
-  if (const nb::object seconds = config.attr("keep_last_seconds"); !seconds.is_none()) {
+  if (!config.attr("keep_last_seconds").is_none()) {
     budget.policy = record::Budget::Policy::kKeepLast;
-    budget.keep_ns = static_cast<std::int64_t>(1e9 * nb::cast<double>(seconds));
+    budget.keep_ns = static_cast<std::int64_t>(1e9 * option<double>(config, "keep_last_seconds"));
   }
-  if (const nb::object path = config.attr("spill_path"); !path.is_none()) {
+  if (!config.attr("spill_path").is_none()) {
     budget.policy = record::Budget::Policy::kSpill;
-    budget.spill_path = nb::cast<std::string>(path);
+    budget.spill_path = option<std::string>(config, "spill_path");
   }
 }
 
@@ -69,15 +77,16 @@ profiler::ExperimentalConfig to_experimental_config(nb::handle object) {
   read(object, "capture_overload_names", config.capture_overload_names);
   read(object, "adjust_profiler_step", config.adjust_profiler_step);
   read(object, "enable_cuda_sync_events", config.enable_cuda_sync_events);
-  config.whole_cuda_graphs = nb::cast<std::string>(object.attr("cuda_graphs")) == "whole";
+  config.whole_cuda_graphs = option<std::string>(object, "cuda_graphs") == "whole";
   config.device_stop_deadline =
-      std::chrono::milliseconds(static_cast<std::int64_t>(1000 * nb::cast<double>(object.attr("device_stop_deadline_s"))));
+      std::chrono::milliseconds(static_cast<std::int64_t>(1000 * option<double>(object, "device_stop_deadline_s")));
   read(object, "enable_environment_counters", config.device_extras.environment);
   read(object, "enable_cuda_events", config.device_extras.events);
   read(object, "enable_nvtx", config.enable_nvtx);
   read(object, "performance_metrics", config.device_extras.metrics);
   config.device_extras.metrics_interval =
-      std::chrono::nanoseconds(static_cast<std::int64_t>(1e6 * nb::cast<double>(object.attr("performance_metrics_interval_ms"))));
+      std::chrono::nanoseconds(static_cast<std::int64_t>(1e6 * option<double>(object, "performance_metrics_interval_ms")));
+  config.sampling_interval = std::chrono::nanoseconds(static_cast<std::int64_t>(1e6 * option<double>(object, "sampling_interval_ms")));
   read(object, "expose_kineto_event_metadata", config.expose_kineto_event_metadata);
   read(object, "profiler_metrics", config.profiler_metrics);
   read(object, "performance_events", config.performance_events);
@@ -92,8 +101,7 @@ PythonProfile::PythonProfile(nb::handle owner, profiler::ProfileOptions options)
     const ReleasedGil unlocked;  // may load a vendor's library
     options.activities = profiler::Activities(profiler::supported_activities());
   }
-  const std::vector<profiler::Activity> activities = profiler::checked_activities(options.activities.list());
-  auto recorder = make_unlocked_recorder(profiler::make_session_recorder(options, activities));
+  auto recorder = make_unlocked_recorder(profiler::make_session_recorder());
   profile_ = std::make_unique<profiler::Profile>(std::move(options), std::move(recorder));
 }
 

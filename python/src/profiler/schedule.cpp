@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/profiler/warning.h"
 #include "python/src/profiler/bind_profiler.h"
 #include "python/src/profiler/conversions.h"
 
@@ -31,13 +32,22 @@ State state_of(const NativeSchedule& schedule) {
   return {wait, warmup, active, repeat, skip_first, skip_first_wait};
 }
 
+// torch does nothing in a step for which a schedule returns something else.
+profiler::ProfilerAction action_of(nb::handle returned) {
+  if (is_action(returned)) return to_action(returned);
+  warn_once(
+      profiler::WarningCategory::kUser,
+      fmt::format("A schedule must return a ProfilerAction, got {}: nothing is recorded in such a step.", nb::repr(returned).c_str()));
+  return profiler::ProfilerAction::kNone;
+}
+
 }  // namespace
 
 profiler::Schedule to_schedule(nb::handle callable, nb::handle owner) {
   if (callable.is_none()) return {};
   if (nb::isinstance<NativeSchedule>(callable)) return nb::cast<NativeSchedule&>(callable).action;
   if (PyCallable_Check(callable.ptr()) == 0) throw TypeMismatch("schedule must be callable");
-  return [owner](std::int64_t step) { return to_action(owner.attr("schedule")(step)); };
+  return [owner](std::int64_t step) { return action_of(owner.attr("schedule")(step)); };
 }
 
 void bind_schedule(nb::module_& module) {

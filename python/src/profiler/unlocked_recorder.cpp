@@ -16,9 +16,9 @@ class UnlockedRecorder : public profiler::Recorder {
  public:
   explicit UnlockedRecorder(std::unique_ptr<profiler::Recorder> recorder) : recorder_(std::move(recorder)) {}
 
-  void prepare() override {
+  void prepare(const profiler::ProfileOptions& options, const std::vector<profiler::Activity>& activities) override {
     const ReleasedGil unlocked;
-    recorder_->prepare();
+    recorder_->prepare(options, activities);
   }
   void start() override {
     const ReleasedGil unlocked;

@@ -88,5 +88,49 @@ TEST(Diff, PutsTheLargestChangeFirst) {
   EXPECT_EQ(diff_runs(before, after).rows.front().key.name, "large");
 }
 
+// A step of a Python function and an op.
+StepProfile profile_with_parts(double function, std::vector<double> op) {
+  StepProfile profile{.has_steps = true};
+  const std::size_t steps = op.size();
+  profile.device_time.assign(steps, 0);
+  for (const double time : op) profile.step_time.push_back(time + function);
+  profile.parts = {{{"Python", "augment"}, std::vector<double>(steps, function)}, {{"forward", "aten::mm", true}, std::move(op)}};
+  return profile;
+}
+
+TEST(Diff, ListsPartsThatAddUpToTheChangeOfTheMeanStep) {
+  std::mt19937_64 random(13);
+  const StepProfile before = profile_with_parts(5, noisy_values(random, 30, 100, {})),
+                    after = profile_with_parts(15, noisy_values(random, 30, 100, {}));
+  const Diff diff = diff_runs(before, after);
+  ASSERT_EQ(diff.parts.size(), 2u);
+  EXPECT_EQ(diff.parts[0].key.name, "augment");
+  EXPECT_EQ(diff.parts[0].change, WorkChange::kSlower);
+  EXPECT_EQ(diff.parts[1].change, WorkChange::kNone);
+  EXPECT_DOUBLE_EQ(diff.explained_ns(), 10);
+  EXPECT_NEAR(diff.parts[0].mean_change() + diff.parts[1].mean_change() + diff.unusual_change(), diff.mean_change(), 1e-9);
+}
+
+TEST(Diff, KeepsWhatAFewSlowStepsAddApartFromTheParts) {
+  std::vector<double> quiet(30, 100), disturbed(30, 100);
+  disturbed[7] = disturbed[20] = 1600;
+  const Diff diff = diff_runs(profile_with_parts(5, quiet), profile_with_parts(15, disturbed));
+  EXPECT_DOUBLE_EQ(diff.mean_change(), 110);
+  EXPECT_DOUBLE_EQ(diff.unusual_change(), 100);
+  EXPECT_DOUBLE_EQ(diff.explained_ns(), 10);
+}
+
+TEST(Diff, TellsWhatElseChangedOfAPart) {
+  WorkRow before = row_of("aten::mm", std::vector<double>(20, 10)), after = row_of("aten::mm", std::vector<double>(20, 20));
+  before.arguments.types = {{"float32", 200}};
+  after.arguments.types = {{"float64", 400}};
+  after.calls.assign(20, 2);
+  StepProfile first = profile_of({before}), second = profile_of({after});
+  first.parts = {{{"forward", "aten::mm", true}, before.time}};
+  second.parts = {{{"forward", "aten::mm", true}, after.time}};
+  EXPECT_THAT(diff_runs(first, second).parts.at(0).notes, ElementsAre("float32 → float64", "1 → 2 calls"));
+  EXPECT_TRUE(diff_runs(first, first).parts.at(0).notes.empty());
+}
+
 }  // namespace
 }  // namespace mindtorch::analyze

@@ -57,6 +57,7 @@ TEST(Limits, AFewStepsCannotTell) {
   baseline.step_time = {100, 101};
   run.step_time = {150, 151};
   EXPECT_EQ(check_one(baseline, run, "step_time=+3%"), Outcome::kUnclear);
+  EXPECT_EQ(check_one(run, baseline, "step_time=+3%"), Outcome::kUnclear);  // a decrease is as uncertain
 }
 
 TEST(Limits, PeaksAreComparedPerDevice) {

@@ -45,9 +45,25 @@ TEST(CodeTables, LinesAreTheInnermostOnesOfTheUsersCode) {
   EXPECT_EQ(rows[0].name, "train.py:13:step");
   EXPECT_EQ(rows[0].self_ns, 30);
   EXPECT_EQ(rows[1].self_ns, 10);
+  EXPECT_THAT(lines_of(analysis, std::vector<EventIndex>{0, 1}, 1), ElementsAre("train.py:13:step"));
+  EXPECT_THAT(lines_of(analysis, std::vector<EventIndex>{}, 1), IsEmpty());
+}
+
+TEST(CodeTables, WithoutStacksLinesAreThoseThatWereSeen) {
+  Maker maker;
+  maker.op("train.py(3): main", 0, 100, EventKind::kPythonFunction);
+  maker.op("aten::mm", 10, 60);
+  maker.launch(20, 5, 1);
+  maker.kernel("mm", 30, 200, 1);
+  const trace::Recording recording = maker.finish();
+  const Analysis analysis(recording);
   const Phases phases(analysis);
-  EXPECT_THAT(lines_of(analysis, phases, HostPhase::kForward, "", 1), ElementsAre("train.py:13:step"));
-  EXPECT_THAT(lines_of(analysis, phases, HostPhase::kWait, "", 1), IsEmpty());
+  const std::vector<OpRow> rows = seen_line_rows(analysis, phases, 10);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].name, "train.py:3:main");
+  EXPECT_EQ(rows[0].self_ns, 100);
+  EXPECT_EQ(rows[0].self_device_ns, 200);
+  EXPECT_EQ(rows[0].phase, Cause::kForward) << "most of its time";
 }
 
 TEST(CodeTables, ARecordingWithoutModulesAndStacksHasNone) {

@@ -132,16 +132,17 @@ TEST(Findings, ADeliberatelyBadLoopGetsFourFindingsWithTheirLines) {
 TEST(Findings, WaitingForDataIsFoundWithItsCostAndLine) {
   const std::vector<Finding> found = findings_of({.loading = 300'000, .with_stacks = true});
   ASSERT_THAT(found, ElementsAre(Field(&Finding::id, "waiting_for_data")));
-  EXPECT_EQ(found[0].cost_ns, 300'000);
-  EXPECT_NEAR(found[0].share, 0.3, 1e-9);
+  EXPECT_EQ(found[0].cost_ns, 197'900) << "the kernels of the step before still run for 102 us";
+  EXPECT_NEAR(found[0].share, 0.1979, 1e-9);
   EXPECT_THAT(found[0].lines, ElementsAre("train.py:10:main"));
-  EXPECT_THAT(found[0].evidence[0], HasSubstr("300.000us"));
+  EXPECT_THAT(found[0].evidence[0], HasSubstr("197.900us"));
 }
 
 TEST(Findings, SynchronisingCallsAreFoundOnlyWhereThereIsADeviceToWaitFor) {
   const std::vector<Finding> found = findings_of({.item = 200'000, .with_stacks = true});
   ASSERT_THAT(found, ElementsAre(Field(&Finding::id, "synchronising_calls")));
-  EXPECT_EQ(found[0].cost_ns, 200'000);
+  EXPECT_GT(found[0].cost_ns, 50'000);
+  EXPECT_LE(found[0].cost_ns, 200'000) << "while the device is busy, waiting for it costs nothing";
   EXPECT_THAT(found[0].lines, ElementsAre("train.py:12:main"));
   EXPECT_THAT(found[0].ops, Contains("aten::_local_scalar_dense"));
   EXPECT_THAT(ids_of({.item = 200'000, .with_device = false}), IsEmpty());
@@ -189,8 +190,8 @@ TEST(Findings, TimeOutsideOfOpsIsFoundIfTheDeviceIdlesToo) {
 }
 
 TEST(Findings, TheMostExpensiveOneComesFirst) {
-  EXPECT_THAT(ids_of({.loading = 300'000, .item = 100'000}), ElementsAre("waiting_for_data", "synchronising_calls"));
-  EXPECT_THAT(ids_of({.loading = 100'000, .item = 300'000}), ElementsAre("synchronising_calls", "waiting_for_data"));
+  EXPECT_THAT(ids_of({.loading = 300'000, .item = 100'000, .kernel = 100'000}), ElementsAre("waiting_for_data", "synchronising_calls"));
+  EXPECT_THAT(ids_of({.loading = 100'000, .item = 300'000, .kernel = 100'000}), ElementsAre("synchronising_calls", "waiting_for_data"));
 }
 
 TEST(Findings, EveryFindingHasEvidenceARemedyAndACost) {
@@ -200,8 +201,10 @@ TEST(Findings, EveryFindingHasEvidenceARemedyAndACost) {
                        .optimizer_ops = 100,
                        .optimizer_op = "aten::add_",
                        .matmul = "ampere_sgemm_128x64_tn",
-                       .slow_step = 4,
-                       .gap = 100'000};
+                       .kernel = 100'000,
+                       .malloc = 100'000,
+                       .gap = 100'000,
+                       .forward = 400'000};
   const std::vector<Finding> found = findings_of(bad);
   EXPECT_GE(found.size(), 6U);
   for (const Finding& finding : found) {
@@ -272,6 +275,138 @@ TEST(Findings, FillingGradientsWithZerosIsFoundAndDroppingThemIsNot) {
     }
     EXPECT_EQ(ids_in(maker), fills ? Ids{"zeroed_gradients"} : Ids{});
   }
+}
+
+// Ten steps of which samples see three tenths outside of ops, in one state and at one place.
+std::vector<Finding> findings_of_samples(trace::ThreadState state, const std::vector<Maker::Place>& innermost_first) {
+  Maker maker;
+  trace::RecordingBuilder& builder = maker.builder();
+  builder.recording().options.sampling_interval_ns = 1000;
+  std::vector<trace::Frame> frames, loop = {{builder.intern("train.py"), builder.intern("main"), 5}};
+  for (const Maker::Place& place : innermost_first)
+    frames.push_back({builder.intern(place.file), builder.intern(place.function), place.line});
+  for (int step = 0; step < 10; ++step) {
+    const std::int64_t start = step * kStep;
+    maker.step(step, start, kStep);
+    maker.op("aten::linear", start, 690'000);
+    builder.add_sample(start, 690'000, maker.thread(), loop, trace::ThreadState::kRunning);
+    builder.add_sample(start + 695'000, 300'000, maker.thread(), frames, state);
+  }
+  const trace::Recording recording = maker.finish();
+  const Analysis analysis(recording);
+  const Phases phases(analysis);
+  return find_findings(analysis, phases, work_tables(analysis, phases));
+}
+
+TEST(Findings, WhatSamplesSeeIsFoundWithItsLine) {
+  using trace::ThreadState;
+  const std::vector<Maker::Place> own = {{"train.py", 12, "slow"}, {"train.py", 5, "main"}};
+  const std::vector<Maker::Place> queue = {{"/usr/lib/python3.12/queue.py", 170, "get"}, {"train.py", 12, "slow"}};
+  const std::vector<Maker::Place> save = {{"/v/lib/python3.12/site-packages/torch/serialization.py", 800, "save"},
+                                          {"train.py", 12, "slow"}};
+  const std::vector<Maker::Place> compile = {{"torch/_dynamo/convert_frame.py", 80, "compile"}, {"train.py", 12, "slow"}};
+  struct Case {
+    ThreadState state;
+    std::vector<Maker::Place> stack;
+    std::string_view id;
+  };
+  const std::vector<Case> cases = {{ThreadState::kRunning, own, "slow_python"},
+                                   {ThreadState::kSleeps, own, "sleeping"},
+                                   {ThreadState::kCollectsGarbage, own, "garbage_collection"},
+                                   {ThreadState::kWaitsForGil, own, "waiting_for_gil"},
+                                   {ThreadState::kWaitsForLock, own, "waiting_for_lock"},
+                                   {ThreadState::kWaitsForIo, own, "files_and_network"},
+                                   {ThreadState::kNotScheduled, own, "not_running"},
+                                   {ThreadState::kWaitsForLock, queue, "waiting_for_thread"},
+                                   {ThreadState::kWaitsForIo, save, "checkpoints"},
+                                   {ThreadState::kRunning, compile, "compiling_in_steps"}};
+  for (const Case& one : cases) {
+    const std::vector<Finding> found = findings_of_samples(one.state, one.stack);
+    ASSERT_THAT(found, ElementsAre(Field(&Finding::id, one.id))) << one.id;
+    EXPECT_NEAR(found[0].share, 0.31, 0.011) << one.id;
+    EXPECT_THAT(found[0].lines, ElementsAre("train.py:12:slow")) << one.id;
+  }
+}
+
+TEST(Findings, CostsAddUpToAStepAtMost) {
+  const std::vector<Finding> found = findings_of({.loading = 300'000,
+                                                  .item = 150'000,
+                                                  .optimizer = 200'000,
+                                                  .optimizer_ops = 100,
+                                                  .optimizer_op = "aten::add_",
+                                                  .matmul = "ampere_sgemm_128x64_tn",
+                                                  .kernel = 5'000,
+                                                  .kernels = 60,
+                                                  .malloc = 100'000,
+                                                  .gap = 100'000});
+  double share = 0;
+  for (const Finding& finding : found) share += finding.share;
+  EXPECT_GE(found.size(), 3U);
+  EXPECT_LE(share, 1 + 1e-9);
+}
+
+TEST(Findings, TensorsInFloat64AreFoundAndThoseInFloat32AreNot) {
+  for (const trace::ScalarType type : {trace::ScalarType::kDouble, trace::ScalarType::kFloat}) {
+    Maker maker;
+    for (int step = 0; step < 5; ++step) {
+      maker.step(step, step * kStep, kStep);
+      const auto op = maker.op("aten::linear", step * kStep, 900'000);
+      maker.builder().set_inputs(
+          op, std::vector<trace::Input>{{.kind = trace::Input::Kind::kTensor, .dtype = type, .sizes = {8, 8}, .strides = {8, 1}}});
+    }
+    EXPECT_EQ(ids_in(maker), type == trace::ScalarType::kDouble ? Ids{"float64_ops"} : Ids{});
+  }
+}
+
+TEST(Findings, ALoopOverElementsIsFound) {
+  for (const int accesses : {400, 20}) {
+    Maker maker;
+    for (int step = 0; step < 5; ++step) {
+      const std::int64_t start = step * kStep;
+      maker.step(step, start, kStep);
+      maker.op("aten::linear", start, 500'000);
+      for (int k = 0; k < accesses; ++k) maker.op("aten::select", start + 510'000 + k * 1000, 900);
+    }
+    Ids ids = ids_in(maker);
+    EXPECT_EQ(std::ranges::find(ids, "element_accesses") != ids.end(), accesses == 400);
+  }
+}
+
+TEST(Findings, MemoryThatGrowsInEachStepIsFound) {
+  for (const bool frees : {false, true}) {
+    Maker maker;
+    for (int step = 0; step < 12; ++step) {
+      const std::int64_t start = step * kStep;
+      maker.step(step, start, kStep);
+      maker.op("aten::linear", start, 990'000);
+      maker.memory(start + 1000, 1 << 20);
+      if (frees) maker.memory(start + 2000, -(1 << 20));
+    }
+    const trace::Recording recording = maker.finish();
+    const Analysis analysis(recording);
+    const Phases phases(analysis);
+    const std::vector<Finding> found = find_findings(analysis, phases, work_tables(analysis, phases));
+    ASSERT_EQ(found.size(), frees ? 0U : 1U);
+    if (!frees) {
+      EXPECT_EQ(found[0].bytes_per_step, 1 << 20);
+    }
+  }
+}
+
+TEST(Findings, ACollectiveThatNothingHidesIsFound) {
+  Maker maker;
+  for (int step = 0; step < 5; ++step) {
+    maker.step(step, step * kStep, kStep);
+    maker.op("aten::linear", step * kStep, 500'000);
+    maker.scope("gloo:all_reduce", step * kStep + 500'000, 490'000);
+  }
+  EXPECT_EQ(ids_in(maker), Ids{"exposed_collectives"});
+}
+
+TEST(Findings, EachRuleHasOneId) {
+  const std::vector<std::string_view> ids = rule_ids();
+  EXPECT_GE(ids.size(), 27U);
+  EXPECT_THAT(ids, Contains("waiting_for_data"));
 }
 
 }  // namespace

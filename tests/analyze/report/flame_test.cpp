@@ -116,5 +116,26 @@ TEST(Flame, WithoutStacksCallsOfPythonFunctionsAreTheFrames) {
   EXPECT_EQ(op_flame(analysis).size(), 2U) << "in the other view there are ops alone";
 }
 
+TEST(Flame, WithoutStacksOfOpsTheSamplesAreTheGraph) {
+  Maker maker;
+  trace::RecordingBuilder& builder = maker.builder();
+  const auto frame = [&](std::string_view file, int line, std::string_view function) {
+    return trace::Frame{builder.intern(file), builder.intern(function), line};
+  };
+  const std::vector<trace::Frame> slow = {frame("train.py", 7, "slow"), frame("train.py", 20, "main")};
+  const std::vector<trace::Frame> main = {frame("train.py", 20, "main")};
+  builder.add_sample(0, 30, maker.thread(), slow, trace::ThreadState::kRunning);
+  builder.add_sample(30, 10, maker.thread(), main, trace::ThreadState::kRunning);
+  builder.add_sample(40, 5, maker.thread(), slow, trace::ThreadState::kSleeps);
+  const trace::Recording recording = maker.finish();
+  const std::vector<FlameNode> nodes = stack_flame(Analysis(recording));
+  ASSERT_EQ(nodes.size(), 3U) << "the root, main and slow";
+  EXPECT_EQ(nodes[1].name, "main (train.py:20)");
+  EXPECT_EQ(nodes[1].self_ns, 10);
+  EXPECT_EQ(nodes[2].name, "slow (train.py:7)");
+  EXPECT_EQ(nodes[2].parent, 1U);
+  EXPECT_EQ(nodes[2].self_ns, 35);
+}
+
 }  // namespace
 }  // namespace mindtorch::analyze

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "mindtorch/analyze/steps.h"
 #include "tests/analyze/recordings.h"
 
 namespace mindtorch::analyze {
@@ -39,6 +40,24 @@ TEST(Report, OfManyStepsTheSlowestAreKept) {
   EXPECT_EQ(report.step_count, 5000U);
   EXPECT_LE(report.steps.size(), 110U);
   EXPECT_TRUE(std::ranges::any_of(report.steps, [](const StepPhases& step) { return step.number == 4321; }));
+}
+
+// A server under the monitor never ends its first step.
+TEST(Report, OfARecordingWhoseOnlyStepNeverEndedIsThatOfTheWhole) {
+  Maker maker;
+  maker.step(0, 0, 9'000);
+  maker.op("aten::mm", 100, 50);
+  trace::Recording recording = maker.finish();
+  recording.metadata[std::string(kOpenStepKey)] = "0";
+  const Analysis analysis(recording);
+  const Report report = make_report(analysis);
+  EXPECT_FALSE(report.has_steps);
+  EXPECT_EQ(report.step_count, 0U);
+  ASSERT_EQ(report.steps.size(), 1U);
+  EXPECT_EQ(report.steps.front().duration_ns, 9'000);
+  EXPECT_FALSE(report.slices.empty());
+  EXPECT_EQ(report.tables.ops.front().name, "aten::mm");
+  EXPECT_FALSE(report.timelines.empty());
 }
 
 TEST(Report, OfAnEmptyRecordingIsEmpty) {

@@ -33,7 +33,7 @@ def test_the_bridge_is_loaded_once_torch_is_imported(torch):
 
 
 def test_a_missing_bridge_is_explained_with_the_command(torch, tmp_path):
-    answer = run("import torch;" + ASK, MINDTORCH_TORCH_BRIDGE_DIR=str(tmp_path))
+    answer = run("import torch;" + ASK, MINDTORCH_LIBRARY_PATH=f"torch_bridge={tmp_path}")
     assert answer == "inactive: the bridge to PyTorch is not built; build it: python -m mindtorch_v2.torch_bridge build"
 
 
@@ -41,7 +41,7 @@ def test_the_bridge_of_another_torch_is_refused_with_the_command(torch, tmp_path
     from mindtorch_v2.torch_bridge import layout
 
     copy_bridge(torch, tmp_path / "torch-2.5.1" / layout.digest(torch))
-    answer = run("import torch;" + ASK, MINDTORCH_TORCH_BRIDGE_DIR=str(tmp_path))
+    answer = run("import torch;" + ASK, MINDTORCH_LIBRARY_PATH=f"torch_bridge={tmp_path}")
     assert answer.startswith(f"inactive: the bridge is built for PyTorch 2.5.1, this is {torch.__version__}; rebuild it: python -m")
 
 
@@ -49,14 +49,14 @@ def test_a_bridge_in_the_folder_of_another_torch_is_refused_when_loaded(torch, t
     from mindtorch_v2.torch_bridge import layout
 
     copy_bridge(torch, tmp_path / "torch-2.5.1" / layout.digest(torch))
-    answer = run("import torch; torch.__version__ = '2.5.1';" + ASK, MINDTORCH_TORCH_BRIDGE_DIR=str(tmp_path))
+    answer = run("import torch; torch.__version__ = '2.5.1';" + ASK, MINDTORCH_LIBRARY_PATH=f"torch_bridge={tmp_path}")
     release = torch.__version__.partition("+")[0]
     assert answer.startswith(f"inactive: the bridge was built for PyTorch {release}, this is 2.5.1; rebuild it: python -m")
 
 
 def test_a_bridge_that_is_out_of_date_is_refused_with_the_command(torch, tmp_path):
     copy_bridge(torch, tmp_path / f"torch-{torch.__version__}" / "of other sources")
-    answer = run("import torch;" + ASK, MINDTORCH_TORCH_BRIDGE_DIR=str(tmp_path))
+    answer = run("import torch;" + ASK, MINDTORCH_LIBRARY_PATH=f"torch_bridge={tmp_path}")
     assert answer == (
         "inactive: the bridge is out of date: mindtorch_v2 or PyTorch has changed since; "
         "rebuild it: python -m mindtorch_v2.torch_bridge build"
@@ -166,7 +166,7 @@ def test_a_library_that_lacks_one_newer_name_is_a_reason_and_records_nothing(tor
     older.parent.mkdir(parents=True)
     older.write_bytes(path.read_bytes().replace(name.encode(), name.upper().encode()))
     use = "from mindtorch_v2.profiler import profile\nwith profile() as p: torch.ones(1)\nprint(len(p.events()))"
-    answer, count = run(f"import torch; {ASK}\n{use}", MINDTORCH_TORCH_BRIDGE_DIR=str(tmp_path)).splitlines()
+    answer, count = run(f"import torch; {ASK}\n{use}", MINDTORCH_LIBRARY_PATH=f"torch_bridge={tmp_path}").splitlines()
     assert answer.startswith("inactive: the bridge cannot be loaded: ")
     assert answer.endswith(f"undefined symbol: {name}; rebuild it: {layout.BUILD_COMMAND}")
     assert count == "0"

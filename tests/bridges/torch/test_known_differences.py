@@ -62,55 +62,29 @@ def nested(module):
     return error, len(outer.events())
 
 
-def test_a_profile_inside_another_one_is_refused_and_the_outer_one_goes_on():
+def test_the_inner_one_of_two_profiles_is_empty_and_the_outer_one_goes_on():
     (their_error, their_events), (our_error, our_events) = both(nested)
     assert (their_error, their_events) == (None, 0)
-    assert our_error is RuntimeError and our_events > 0
+    assert our_error is None and our_events > 0
 
 
-def test_a_profile_is_not_stopped_by_its_own_handler():
-    def stopped(module):
-        errors = []
+def test_a_second_stop_does_not_call_the_handler_again_nor_lose_events():
+    def twice(module):
+        ready = []
+        prof = record(module, on_trace_ready=lambda prof: ready.append(1))
+        prof.stop()
+        return len(ready), len(prof.events()) > 0
 
-        def ready(prof):
-            if not errors:  # torch calls the handler again
-                errors.append("stopping")
-                errors.append(error_of(prof.stop))
-
-        record(module, on_trace_ready=ready)
-        return errors[1]
-
-    assert both(stopped) == [None, RuntimeError]
+    assert both(twice) == [(2, False), (1, True)]
 
 
-WRONG_MOMENTS = {
-    "start twice": lambda prof: (prof.start(), prof.start()),
-    "stop twice": lambda prof: (prof.start(), prof.stop(), prof.stop()),
-    "step before start": lambda prof: prof.step(),
-    "step after stop": lambda prof: (prof.start(), prof.stop(), prof.step()),
-}
+def test_an_export_can_be_repeated(tmp_path):
+    def again(module):
+        prof = record(module)
+        prof.export_chrome_trace(str(tmp_path / "trace.json"))
+        return error_of(lambda: prof.export_chrome_trace(str(tmp_path / "trace.json")))
 
-
-@pytest.mark.parametrize("moment", WRONG_MOMENTS)
-def test_calls_at_the_wrong_moment_are_errors(moment):
-    make = {name: lambda module=module: module.profile(activities=[module.ProfilerActivity.CPU]) for name, module in SIDES.items()}
-    assert error_of(lambda: WRONG_MOMENTS[moment](make["torch"]())) is None
-    ours = make["ours"]()
-    assert error_of(lambda: WRONG_MOMENTS[moment](ours)) is RuntimeError
-    if ours.running:
-        ours.stop()
-
-
-def test_a_missing_folder_is_an_error(tmp_path):
-    theirs, ours = both(lambda module: error_of(lambda: record(module).export_chrome_trace(str(tmp_path / "none" / "trace.json"))))
-    assert theirs is None and ours is FileNotFoundError
-
-
-def test_an_activity_that_cannot_be_recorded_is_an_error():
-    def both_activities(module):
-        return error_of(lambda: module.profile(activities=[module.ProfilerActivity.CPU, module.ProfilerActivity.XPU]))
-
-    assert both(both_activities) == [None, ValueError]
+    assert both(again) == [RuntimeError, None]
 
 
 def test_lists_are_made_when_they_are_looked_at():
@@ -138,31 +112,11 @@ def test_a_recorded_event_is_not_changed_but_its_copy_is():
     assert made.name == "other" and ours.name == "aten::ones"
 
 
-def test_an_option_of_a_profile_is_fixed():
-    assert both(lambda module: error_of(lambda: setattr(module.profile(), "with_stack", True))) == [None, AttributeError]
-
-
 def test_enumerations_of_torch_are_equal_to_ours_at_their_right_only():
     event = record(mindtorch_v2.profiler).events()[0]
     assert event.device_type == torch.autograd.DeviceType.CPU
     assert event.device_type not in {torch.autograd.DeviceType.CPU} and event.device_type not in [torch.autograd.DeviceType.CPU]
     assert event.device_type == "CPU" and event.device_type == mindtorch_v2.profiler.ProfilerActivity.CPU.name
-
-
-def test_methods_of_a_subclass_are_called_by_torch_only():
-    def called(module):
-        calls = []
-
-        class Watched(module.profile):
-            def start_trace(self):
-                calls.append("start")
-                super().start_trace()
-
-        with Watched(activities=[module.ProfilerActivity.CPU]):
-            pass
-        return calls
-
-    assert both(called) == [["start"], []]
 
 
 def test_traces_have_more_arguments(tmp_path):

@@ -1,4 +1,7 @@
-"""Starting and stopping in every awkward way: nothing crashes, leaks, or is left behind in torch."""
+"""Starting and stopping in every awkward way: nothing crashes, leaks, or is left behind in torch.
+
+Tests mindtorch/bridges/torch/bridge.
+"""
 
 import concurrent.futures
 import gc

@@ -129,10 +129,9 @@ def load(path):
 
 
 def exported(export, folder, raw):
-    """The most bytes of each category, and the action, bytes and category of each record."""
+    """The last row of each time, and the records: time in nanoseconds, action, bytes and category."""
     export(folder / "timeline.json", "cpu")
-    _, rows = load(folder / "timeline.json")
-    return [max(column) for column in zip(*rows, strict=True)], [tuple(record[1:]) for record in raw(folder, "cpu")]
+    return dict(zip(*load(folder / "timeline.json"), strict=True)), [tuple(record) for record in raw(folder, "cpu")]
 
 
 def exported_by(prof, folder):
@@ -143,10 +142,24 @@ def exported_by(prof, folder):
     return exported(lambda path, device: prof.export_memory_timeline(str(path), device=device), folder, raw)
 
 
+def without_times(records):
+    return [record[1:] for record in records]
+
+
+def rows_of(records):
+    """What was held at the end of each microsecond, by records."""
+    held, rows = [0] * 9, {}
+    first = next(time for time, *_ in records if time >= 0)
+    for time, _, size, category in records:
+        held[1 + category] += size
+        rows[(first if time < 0 else time) // 1000] = [*held]
+    return rows
+
+
 def most_of(records):
-    """The most bytes of each category, by records. A timeline has one row per microsecond, so it misses what came and went in one."""
+    """The most bytes of each category, by records."""
     held, most = Counter(), Counter()
-    for _, size, category in records:
+    for _, _, size, category in records:
         held[category] += size
         most[category] = max(most[category], held[category])
     return most
@@ -164,7 +177,7 @@ def two_steps(profiler, step):
 PROGRAMS = [perceptron, convolutions, transformer, inference, accumulation, by_hand, made_inside]
 
 
-# Requirement F24
+# Rule: memory.timeline
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")
@@ -177,7 +190,7 @@ def test_memory_has_the_categories_that_torch_finds(torch, make, tmp_path):
         found.append(exported_by(two_steps(profiler, step), tmp_path))
     (_, theirs), (_, ours) = found
     assert most_of(ours) == most_of(theirs)
-    assert Counter(ours) == Counter(theirs)
+    assert Counter(without_times(ours)) == Counter(without_times(theirs))
 
 
 # Memory that a program made before the profile and frees in it is at addresses that differ from run to run. So the analysis is compared, of
@@ -195,18 +208,20 @@ def test_the_timeline_of_later_steps_is_that_of_the_analysis_of_torch(torch, mak
         torchs.export_memory_timeline_raw(str(folder / "raw.json"), device)
         return load(folder / "raw.json")
 
-    their_most, theirs = exported(lambda path, device: torchs.export_memory_timeline(str(path), device), tmp_path, raw)
-    our_most, ours = exported_by(prof, tmp_path)
-    assert our_most == their_most
-    assert ours == theirs
+    their_rows, theirs = exported(lambda path, device: torchs.export_memory_timeline(str(path), device), tmp_path, raw)
+    our_rows, ours = exported_by(prof, tmp_path)
+    assert without_times(ours) == without_times(theirs)
+    # Torch divides times as real numbers, so a change near the end of a microsecond may be in the next one.
+    assert our_rows == rows_of(ours)
+    assert list(our_rows.values())[-1] == list(their_rows.values())[-1]
 
 
 def test_the_state_of_an_optimizer_is_in_the_timeline(torch, tmp_path):
     step = perceptron(torch)
     step()
-    most, records = exported_by(two_steps(profile, step), tmp_path)
+    rows, records = exported_by(two_steps(profile, step), tmp_path)
     moments = 2 * 4 * (32 * 64 + 64 + 64 * 8 + 8)
-    before = [size for action, size, category in records if (action, category) == (1, 1)]
+    before = [size for _, action, size, category in records if (action, category) == (1, 1)]
     assert sum(before) >= moments
-    assert most[2] >= moments
-    assert 3 in {action for action, _, _ in records}, "changes of versions"
+    assert max(row[2] for row in rows.values()) >= moments
+    assert 3 in {action for _, action, _, _ in records}, "changes of versions"

@@ -6,7 +6,6 @@ Runs on_npu_backend.py once, in a process of its own, and reports each of its te
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -32,9 +31,7 @@ def environment(torch, build_folder, tmp_path_factory):
         "NPU_BACKEND": library,
         "PYTHONPATH": os.pathsep.join([str(CASES.with_name("npu")), os.environ["PYTHONPATH"]]),
         "LD_PRELOAD": build_folder / "doubles" / "mspti_262" / "libmspti.so",
-        "MINDTORCH_NPU": "reference",
-        "MINDTORCH_NPU_SOURCE": "mspti",
-        "MINDTORCH_PYTHON": sys.executable,
+        "MINDTORCH_NPU": "reference,mspti",
     }
 
 

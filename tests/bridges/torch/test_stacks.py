@@ -101,8 +101,10 @@ def python_slices(prof, path):
     return [event for event in json.loads(path.read_text())["traceEvents"] if event.get("cat") == "python_function"]
 
 
-def test_every_call_is_recorded_with_stacks_as_torch_does_it_if_the_environment_says_so(torch, tmp_path, monkeypatch):
-    monkeypatch.setenv("MINDTORCH_PYTHON_CALLS", "1")
+def test_every_call_is_recorded_with_stacks_as_torch_does_it_if_taken_over_profiles_shall_do_so(torch, tmp_path, request):
+    from mindtorch_v2.profiler import take_over
+
+    request.addfinalizer(take_over(python_calls=True).undo)
 
     def without_ops():
         return len([])
@@ -210,14 +212,3 @@ def test_functions_that_ran_on_other_threads_before_need_stacks_in_torch_and_rec
     assert shown(lambda program: profiled_by_torch(torch, program))
     assert not shown(profiled)
     assert shown(lambda program: profiled(program, python_calls=True))
-
-
-def test_a_profile_that_keeps_its_end_records_no_calls_unless_asked(torch, monkeypatch):
-    monkeypatch.setenv("MINDTORCH_PYTHON_CALLS", "1")
-    from mindtorch_v2.profiler import _ExperimentalConfig, profile
-
-    config = _ExperimentalConfig(keep_last_steps=2)
-    assert not profile(with_stack=True, experimental_config=config).python_calls
-    assert profile(with_stack=True, python_calls=True, experimental_config=config).python_calls
-    assert profile(with_stack=True).python_calls
-    assert not profile(with_stack=True, python_calls=False).python_calls

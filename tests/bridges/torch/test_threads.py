@@ -1,5 +1,7 @@
 """Ops and memory of all threads, and of autograd's."""
 
+import itertools
+import json
 import os
 import threading
 import time
@@ -56,7 +58,7 @@ def test_threads_that_were_alive_before_the_profile_are_recorded(torch):
     assert "aten::add" in names
 
 
-def ends_well(child, seconds=20):
+def ends_well(child, seconds=120):
     """Waits for a child process. Kills one that takes longer."""
     limit = time.monotonic() + seconds
     while time.monotonic() < limit:
@@ -120,6 +122,26 @@ def test_memory_that_another_thread_frees_is_reported_there(torch, tmp_path, rea
     p = profiled(program, profile_memory=True)
     p.export_chrome_trace(str(tmp_path / "trace.json"))
     assert sorted(read_trace(tmp_path / "trace.json").memory) == [-4096, 4096]
+
+
+def test_reports_of_several_threads_are_in_the_order_of_their_total(torch, tmp_path):
+    def work():
+        for _ in range(1000):
+            torch.empty(1024)
+
+    def program():
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    profiled(program, profile_memory=True).export_chrome_trace(str(tmp_path / "trace.json"))
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    reports = [event["args"] for event in sorted((e for e in events if e["name"] == "[memory]"), key=lambda e: e["ts"])]
+    assert len(reports) >= 8000
+    for one, next_one in itertools.pairwise(reports):
+        assert one["Total Allocated"] + next_one["Bytes"] == next_one["Total Allocated"]
 
 
 def test_one_thread_and_what_it_feeds_can_be_asked_for(torch):

@@ -1,6 +1,7 @@
 // A libcuda of the tests: one GPU whose work is that of the double of libcupti. It has the functions that the CUPTI source loads.
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 
 #include "tests/doubles/cupti/cupti_double.h"
 
@@ -8,6 +9,10 @@ namespace {
 
 constexpr int kSuccess = 0;
 constexpr int kInvalidValue = 1;
+constexpr int kOutOfMemory = 2;
+
+// A test has set the variable: other programs have taken all memory of the device.
+bool has_no_memory() { return std::getenv("CUDA_DOUBLE_HAS_NO_MEMORY") != nullptr; }
 
 // As CUdevice_attribute numbers them: what an H200 has.
 int attribute(int which) {
@@ -44,7 +49,14 @@ CUPTI_DOUBLE_API int cuDevicePrimaryCtxRetain(void** context, int) {
 CUPTI_DOUBLE_API int cuDevicePrimaryCtxRelease_v2(int) { return kSuccess; }
 CUPTI_DOUBLE_API int cuCtxPushCurrent_v2(void*) { return kSuccess; }
 CUPTI_DOUBLE_API int cuCtxPopCurrent_v2(void**) { return kSuccess; }
-CUPTI_DOUBLE_API int cuCtxSynchronize() {
-  cupti_double_synchronize();
-  return kSuccess;
+CUPTI_DOUBLE_API int cuThreadExchangeStreamCaptureMode(int* mode) { return cupti_double_exchange_capture_mode(mode); }
+CUPTI_DOUBLE_API int cuMemAlloc_v2(unsigned long long* address, std::size_t) {
+  *address = 0x1000;
+  return has_no_memory() ? kOutOfMemory : cupti_double_unsafe_call();
 }
+CUPTI_DOUBLE_API int cuMemFree_v2(unsigned long long) { return cupti_double_free(); }
+CUPTI_DOUBLE_API int cuMemHostAlloc(void** memory, std::size_t, unsigned) {
+  *memory = reinterpret_cast<void*>(&cuDriverGetVersion);
+  return cupti_double_unsafe_call();
+}
+CUPTI_DOUBLE_API int cuMemFreeHost(void*) { return cupti_double_free(); }

@@ -1,6 +1,8 @@
 // The functions of tests: work, behaviour and truth.
 #include <algorithm>
+#include <optional>
 
+#include "tests/doubles/cupti/api_call.h"
 #include "tests/doubles/cupti/library.h"
 #include "tests/doubles/cupti/replay.h"
 
@@ -21,6 +23,7 @@ enum RuntimeFunction : std::uint32_t {
   kGraphInstantiate = 418,
 };
 constexpr std::uint32_t kUsualStream = 7;
+constexpr int kStreamCaptureUnsupported = 900;  // cudaErrorStreamCaptureUnsupported
 
 RuntimeFunction function_for(std::uint32_t activity_kind) {
   switch (activity_kind) {
@@ -31,15 +34,16 @@ RuntimeFunction function_for(std::uint32_t activity_kind) {
   }
 }
 
-// Does `work(correlation)` inside a call of the runtime and writes the record of the call.
+// The functions of the driver that the runtime calls.
+enum DriverFunction : std::uint32_t { kDriverLaunchKernel = 307, kDriverGraphLaunch = 514 };
+
+// Does `work(correlation)` inside a call of the runtime, unless the call is told to fail.
 template <class Work>
 std::uint32_t in_call(std::uint32_t function, Work work) {
   library().device.settle();
-  const std::uint32_t correlation = library().next_correlation();
-  const std::int64_t start = monotonic_now();
-  work(correlation);
-  library().write_call(abi::kRuntimeApi, function, start, monotonic_now(), correlation);
-  return correlation;
+  const ApiCall call(abi::kRuntimeApi, function);
+  if (!call.fails()) work(call.correlation());
+  return call.correlation();
 }
 
 std::uint32_t stream_or_usual(std::uint32_t stream) { return stream != 0 ? stream : kUsualStream; }
@@ -52,23 +56,35 @@ std::uint32_t cupti_double_issue(const CuptiDoubleWork* asked) {
   work.stream = stream_or_usual(work.stream);
   work.name = library().keep(work.name != nullptr ? work.name : "kernel");
   return in_call(function_for(work.activity_kind), [&](std::uint32_t correlation) {
+    std::optional<InnerCall> inner;
+    if (work.activity_kind == abi::kConcurrentKernel) inner.emplace(kDriverLaunchKernel, correlation);
     if (!library().graphs.capture(work)) library().device.enqueue(work, correlation);
   });
 }
 
 std::uint32_t cupti_double_call(std::uint32_t domain, std::uint32_t callback_id) {
-  const std::uint32_t correlation = library().next_correlation();
-  const std::int64_t start = monotonic_now();
-  library().write_call(domain, callback_id, start, monotonic_now(), correlation);
-  return correlation;
+  return cupti_double_call_around(
+      domain, callback_id, [](void*) {}, nullptr);
 }
 
+std::uint32_t cupti_double_call_around(std::uint32_t domain, std::uint32_t callback_id, void (*inside)(void*), void* user) {
+  const ApiCall call(domain, callback_id);
+  inside(user);
+  return call.correlation();
+}
+
+void cupti_double_fail_next_call(std::int32_t result) { ApiCall::fail_next(result); }
+
 void cupti_double_synchronize() {
-  const std::int64_t start = monotonic_now();
-  const std::uint32_t correlation = library().next_correlation();
-  library().device.wait_until_idle();
+  std::int64_t start = 0;
+  std::uint32_t correlation = 0;
+  {
+    ApiCall call(abi::kRuntimeApi, kDeviceSynchronize);
+    start = call.start();
+    correlation = call.correlation();
+    if (const int refused = cupti_double_wait_for_context(); refused != 0) return call.set_result(refused);
+  }
   const std::int64_t end = monotonic_now();
-  library().write_call(abi::kRuntimeApi, kDeviceSynchronize, start, end, correlation);
   const Library::Tools tools = library().wanted_by(abi::kSynchronization);
   if (tools == 0) return;
   abi::SynchronizationRecord record{.kind = abi::kSynchronization, .type = abi::kContextSynchronize};
@@ -81,8 +97,27 @@ void cupti_double_synchronize() {
 
 void cupti_double_hold_device(bool held) { library().device.hold(held); }
 
-void cupti_double_begin_capture(std::uint32_t stream) {
-  in_call(kStreamBeginCapture, [&](std::uint32_t) { library().graphs.begin_capture(stream_or_usual(stream)); });
+void cupti_double_begin_capture(std::uint32_t stream) { cupti_double_begin_capture_in(stream, 0); }
+
+void cupti_double_begin_capture_in(std::uint32_t stream, std::uint32_t mode) {
+  in_call(kStreamBeginCapture,
+          [&](std::uint32_t) { library().graphs.begin_capture(stream_or_usual(stream), static_cast<CaptureMode>(mode)); });
+}
+
+int cupti_double_exchange_capture_mode(int* mode) {
+  *mode = static_cast<int>(Graphs::exchange_capture_mode(static_cast<CaptureMode>(*mode)));
+  return 0;
+}
+int cupti_double_unsafe_call() { return library().graphs.refuse_unsafe_call() ? kStreamCaptureUnsupported : 0; }
+int cupti_double_wait_for_context() {
+  if (library().graphs.refuse_wait()) return kStreamCaptureUnsupported;
+  library().device.wait_until_idle();
+  return 0;
+}
+int cupti_double_free() {
+  if (const int refused = cupti_double_unsafe_call(); refused != 0) return refused;
+  library().device.wait_until_idle();
+  return 0;
 }
 
 void* cupti_double_end_capture(std::uint32_t stream) {
@@ -99,6 +134,7 @@ void* cupti_double_instantiate_graph(void* graph) {
 
 std::uint32_t cupti_double_launch_graph(void* executable, std::uint32_t stream) {
   return in_call(kGraphLaunch, [&](std::uint32_t correlation) {
+    const InnerCall inner(kDriverGraphLaunch, correlation);
     library().device.enqueue_graph(*static_cast<const Graph*>(executable), stream_or_usual(stream), correlation);
   });
 }

@@ -32,6 +32,10 @@ struct CuptiDoubleWork {
 CUPTI_DOUBLE_API std::uint32_t cupti_double_issue(const CuptiDoubleWork* work);
 // A call of the runtime (domain 2) or of the driver (domain 1) without work on the device. Returns its correlation id.
 CUPTI_DOUBLE_API std::uint32_t cupti_double_call(std::uint32_t domain, std::uint32_t callback_id);
+// The same, with what happens on this thread while the call is under way.
+CUPTI_DOUBLE_API std::uint32_t cupti_double_call_around(std::uint32_t domain, std::uint32_t callback_id, void (*inside)(void*), void* user);
+// The next call that this thread makes returns `result` and does nothing.
+CUPTI_DOUBLE_API void cupti_double_fail_next_call(std::int32_t result);
 // A measurement of the environment of a device, as CUPTI makes them from time to time.
 struct CuptiDoubleMeasurement {
   std::uint32_t device = 0;
@@ -54,11 +58,21 @@ CUPTI_DOUBLE_API void cupti_double_synchronize();
 CUPTI_DOUBLE_API void cupti_double_hold_device(bool held);
 
 // Graphs, with the callbacks that the driver makes: the nodes of a graph are cloned when it is instantiated.
-CUPTI_DOUBLE_API void cupti_double_begin_capture(std::uint32_t stream);
-CUPTI_DOUBLE_API void* cupti_double_end_capture(std::uint32_t stream);                             // the graph
+CUPTI_DOUBLE_API void cupti_double_begin_capture(std::uint32_t stream);                            // in the mode 0
+CUPTI_DOUBLE_API void cupti_double_begin_capture_in(std::uint32_t stream, std::uint32_t mode);     // as CUDA numbers them
+CUPTI_DOUBLE_API void* cupti_double_end_capture(std::uint32_t stream);                             // the graph; null if it was invalidated
 CUPTI_DOUBLE_API void* cupti_double_instantiate_graph(void* graph);                                // the executable graph
 CUPTI_DOUBLE_API std::uint32_t cupti_double_launch_graph(void* executable, std::uint32_t stream);  // the correlation id of the call
 CUPTI_DOUBLE_API void cupti_double_destroy_graph(void* graph_or_executable);
+
+// What the driver does about captures. These return 0 or CUDA's error, as the driver's functions do.
+CUPTI_DOUBLE_API int cupti_double_exchange_capture_mode(int* mode);  // of this thread
+// A call that is not safe while a graph is captured: unless the thread has chosen a mode that permits it, it invalidates captures.
+CUPTI_DOUBLE_API int cupti_double_unsafe_call();
+// Freeing memory is such a call, and waits until all work has ended.
+CUPTI_DOUBLE_API int cupti_double_free();
+// Waiting for a whole context invalidates every capture, whatever their modes.
+CUPTI_DOUBLE_API int cupti_double_wait_for_context();
 
 // Plays a file of captured activity (capture_file.h, compressed with zstd): its graph callbacks, then its buffers. Times are moved so that
 // the last one is `end_ns` on the double's clock (0: as captured), and `thread_id` replaces that of the captured program's main thread if

@@ -58,6 +58,11 @@ DOUBLE_FUNCTION(cuptiEnableCallback, (std::uint32_t enable, abi::Subscriber subs
   return library().enable_callback(enable != 0, subscriber, domain, callback_id);
 }
 
+DOUBLE_FUNCTION(cuptiEnableDomain, (std::uint32_t enable, abi::Subscriber subscriber, std::uint32_t domain)) {
+  RETURN_IF_TOLD_TO_FAIL();
+  return library().enable_domain(enable != 0, subscriber, domain);
+}
+
 DOUBLE_FUNCTION(cuptiActivityRegisterCallbacks, (abi::BufferRequested requested, abi::BufferCompleted completed)) {
   RETURN_IF_TOLD_TO_FAIL();
   if (requested == nullptr || completed == nullptr) return abi::kInvalidParameter;

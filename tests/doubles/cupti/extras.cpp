@@ -1,6 +1,7 @@
 // Records that a client asks for besides device work: measurements of the environment, and CUDA events.
 #include <algorithm>
 
+#include "tests/doubles/cupti/api_call.h"
 #include "tests/doubles/cupti/exports.h"
 
 namespace {
@@ -25,8 +26,8 @@ void cupti_double_measure(const CuptiDoubleMeasurement* measured) {
 
 std::uint32_t cupti_double_record_event(std::uint32_t stream, std::uint32_t event) {
   library().device.settle();
-  const std::uint32_t correlation = library().next_correlation();
-  const std::int64_t start = cupti_double::monotonic_now();
+  const cupti_double::ApiCall call(abi::kRuntimeApi, kEventRecord);
+  const std::uint32_t correlation = call.correlation();
   // CUPTI tells of events only beside waits.
   if (library().wanted_by(abi::kSynchronization) != 0) {
     abi::CudaEventRecord record{.kind = abi::kCudaEvent, .correlation_id = correlation, .context_id = 1, .stream_id = stream};
@@ -34,6 +35,5 @@ std::uint32_t cupti_double_record_event(std::uint32_t stream, std::uint32_t even
     if (library().event_times) record.device_timestamp = library().clock.from_monotonic(library().device.end_of_stream(0, stream));
     library().write(library().wanted_by(abi::kCudaEvent), kDeviceLane, record_bytes(record, library().version()));
   }
-  library().write_call(abi::kRuntimeApi, kEventRecord, start, cupti_double::monotonic_now(), correlation);
   return correlation;
 }

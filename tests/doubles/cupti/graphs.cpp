@@ -9,6 +9,8 @@
 namespace cupti_double {
 namespace {
 
+thread_local CaptureMode thread_mode = CaptureMode::kGlobal;
+
 std::int32_t node_type(const CuptiDoubleWork& work) {
   switch (work.activity_kind) {
     case abi::kMemcpy: return 1;
@@ -38,11 +40,11 @@ Node* Graphs::add_node(Graph& graph, const CuptiDoubleWork& work) {
   return graph.nodes.back().get();
 }
 
-void Graphs::begin_capture(std::uint32_t stream) {
+void Graphs::begin_capture(std::uint32_t stream, CaptureMode mode) {
   Graph* graph = add_graph();
   {
     std::lock_guard lock(mutex_);
-    captured_streams_[stream] = graph;
+    captured_streams_[stream] = {graph, mode, std::this_thread::get_id()};
   }
   notify(abi::kGraphCreated, {.graph = graph});
 }
@@ -53,7 +55,8 @@ bool Graphs::capture(const CuptiDoubleWork& work) {
     std::lock_guard lock(mutex_);
     const auto found = captured_streams_.find(work.stream);
     if (found == captured_streams_.end()) return false;
-    graph = found->second;
+    if (!found->second.is_valid) return true;  // the launch fails
+    graph = found->second.graph;
   }
   Node* node = add_node(*graph, work);
   notify(abi::kGraphNodeCreated, {.graph = graph, .node = node, .node_type = node_type(work)});
@@ -63,7 +66,35 @@ bool Graphs::capture(const CuptiDoubleWork& work) {
 Graph* Graphs::end_capture(std::uint32_t stream) {
   std::lock_guard lock(mutex_);
   const auto found = captured_streams_.find(stream);
-  return found == captured_streams_.end() ? nullptr : captured_streams_.extract(found).mapped();
+  if (found == captured_streams_.end()) return nullptr;
+  const Capture capture = captured_streams_.extract(found).mapped();
+  return capture.is_valid ? capture.graph : nullptr;
+}
+
+CaptureMode Graphs::exchange_capture_mode(CaptureMode mode) { return std::exchange(thread_mode, mode); }
+
+template <class ConflictsWith>
+bool Graphs::invalidate_captures(ConflictsWith conflicts_with) {
+  std::lock_guard lock(mutex_);
+  bool is_refused = false;
+  for (auto& [stream, capture] : captured_streams_) {
+    if (!conflicts_with(capture)) continue;
+    capture.is_valid = false;
+    is_refused = true;
+  }
+  return is_refused;
+}
+
+bool Graphs::refuse_unsafe_call() {
+  if (thread_mode == CaptureMode::kRelaxed) return false;
+  return invalidate_captures([](const Capture& capture) {
+    if (capture.thread == std::this_thread::get_id()) return capture.mode != CaptureMode::kRelaxed;
+    return capture.mode == CaptureMode::kGlobal && thread_mode == CaptureMode::kGlobal;
+  });
+}
+
+bool Graphs::refuse_wait() {
+  return invalidate_captures([](const Capture&) { return true; });
 }
 
 Graph* Graphs::instantiate(Graph* graph) {

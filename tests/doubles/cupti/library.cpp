@@ -103,7 +103,7 @@ abi::Result Library::unsubscribe(abi::Subscriber subscriber) {
     tool->is_subscribed = false;
     tool->callback = nullptr;
     tool->user = nullptr;
-    tool->callbacks.clear();
+    tool->forget_callbacks();
   } else {
     tool->forget();
   }
@@ -117,8 +117,24 @@ abi::Result Library::enable_callback(bool enable, abi::Subscriber subscriber, st
   std::lock_guard lock(mutex_);
   if (enable) {
     tool->callbacks.insert({domain, callback_id});
+    tool->unwanted_callbacks.erase({domain, callback_id});
   } else {
     tool->callbacks.erase({domain, callback_id});
+    tool->unwanted_callbacks.insert({domain, callback_id});
+  }
+  return abi::kSuccess;
+}
+
+abi::Result Library::enable_domain(bool enable, abi::Subscriber subscriber, std::uint32_t domain) {
+  Tool* tool = find(subscriber, "cuptiEnableDomain");
+  if (tool == nullptr) return abi::kInvalidParameter;
+  std::lock_guard lock(mutex_);
+  std::erase_if(tool->callbacks, [domain](const Function& each) { return each.first == domain; });
+  std::erase_if(tool->unwanted_callbacks, [domain](const Function& each) { return each.first == domain; });
+  if (enable) {
+    tool->domains.insert(domain);
+  } else {
+    tool->domains.erase(domain);
   }
   return abi::kSuccess;
 }
@@ -138,7 +154,7 @@ void Library::call_back(std::uint32_t domain, std::uint32_t callback_id, const v
   {
     std::lock_guard lock(mutex_);
     for (const Tool& tool : tools_)
-      if (tool.callback != nullptr && tool.callbacks.contains({domain, callback_id})) wanted.emplace_back(tool.callback, tool.user);
+      if (tool.callback != nullptr && tool.wants({domain, callback_id})) wanted.emplace_back(tool.callback, tool.user);
   }
   for (const auto& [callback, user] : wanted) callback(user, domain, callback_id, data);
 }
@@ -167,7 +183,8 @@ void Library::reserve_correlations_up_to(std::uint32_t last) {
   }
 }
 
-void Library::write_call(std::uint32_t domain, std::uint32_t callback_id, std::int64_t start, std::int64_t end, std::uint32_t correlation) {
+void Library::write_call(std::uint32_t domain, std::uint32_t callback_id, std::int64_t start, std::int64_t end, std::uint32_t correlation,
+                         abi::Result result) {
   const Tools wanted = call_wanted_by(domain, callback_id);
   for (std::size_t i = 0; i < kTools; ++i) {
     if ((wanted >> i & 1) == 0) continue;
@@ -183,7 +200,7 @@ void Library::write_call(std::uint32_t domain, std::uint32_t callback_id, std::i
                                 .process_id = static_cast<std::uint32_t>(getpid()),
                                 .thread_id = thread_id(has_system_thread_ids),
                                 .correlation_id = correlation,
-                                .return_value = 0};
+                                .return_value = static_cast<std::uint32_t>(result)};
     tools_[i].delivery.append(static_cast<std::uint64_t>(syscall(SYS_gettid)), record_bytes(record, version()));
   }
 }

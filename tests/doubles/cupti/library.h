@@ -38,6 +38,7 @@ class Library : public doubles::LibraryBase {
   abi::Result subscribe_shared(abi::Subscriber* subscriber, abi::CallbackFunction callback, void* user, abi::SubscriberParams* params);
   abi::Result unsubscribe(abi::Subscriber subscriber);
   abi::Result enable_callback(bool enable, abi::Subscriber subscriber, std::uint32_t domain, std::uint32_t callback_id);
+  abi::Result enable_domain(bool enable, abi::Subscriber subscriber, std::uint32_t domain);
   void set_other_subscriber(const char* name);
   // Calls the clients that want that callback.
   void call_back(std::uint32_t domain, std::uint32_t callback_id, const void* data);
@@ -76,7 +77,8 @@ class Library : public doubles::LibraryBase {
   std::uint32_t next_correlation() { return ++last_correlation_; }
   void reserve_correlations_up_to(std::uint32_t last);
   // The record of a call made by this thread; times are CLOCK_MONOTONIC.
-  void write_call(std::uint32_t domain, std::uint32_t callback_id, std::int64_t start, std::int64_t end, std::uint32_t correlation);
+  void write_call(std::uint32_t domain, std::uint32_t callback_id, std::int64_t start, std::int64_t end, std::uint32_t correlation,
+                  abi::Result result = abi::kSuccess);
 
   void set_function_name(std::uint32_t domain, std::uint32_t callback_id, const std::string& name);
   const char* function_name(std::uint32_t domain, std::uint32_t callback_id);  // null: unknown

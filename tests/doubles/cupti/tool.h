@@ -25,16 +25,26 @@ struct Tool {
   bool is_user_defined = false;
   bool has_system_thread_ids = false;
   std::set<std::uint32_t> kinds;
-  std::set<Function> callbacks;
+  std::set<std::uint32_t> domains;        // whose callbacks it wants
+  std::set<Function> callbacks;           // others that it wants
+  std::set<Function> unwanted_callbacks;  // of its domains
   std::set<Function> disabled_functions;
 
+  bool wants(const Function& function) const {
+    return callbacks.contains(function) || (domains.contains(function.first) && !unwanted_callbacks.contains(function));
+  }
+  void forget_callbacks() {
+    domains.clear();
+    callbacks.clear();
+    unwanted_callbacks.clear();
+  }
   // As if it had never been there, except for buffers that it has yet to get back.
   void forget() {
     is_subscribed = is_user_defined = has_system_thread_ids = false;
     callback = nullptr;
     user = nullptr;
     kinds.clear();
-    callbacks.clear();
+    forget_callbacks();
     disabled_functions.clear();
   }
 };

@@ -35,7 +35,9 @@ TEST(MemoryTimelineWriter, ThePageNeedsNothingElseAndNamesItsPeak) {
   const analyze::Analysis analysis(recording);
   const std::string page = memory_timeline_page(analyze::memory_timeline(analysis, {}));
   EXPECT_THAT(page, Not(HasSubstr("src=")));
-  EXPECT_THAT(page, Not(HasSubstr("http")));
+  EXPECT_THAT(page, Not(HasSubstr("http:")));
+  EXPECT_THAT(page, Not(HasSubstr("https:")));
+  EXPECT_THAT(page, HasSubstr("content=\"default-src 'none'; "));
   EXPECT_THAT(page, HasSubstr("peak 5.98 KiB"));
   EXPECT_THAT(page, HasSubstr(">Parameter<"));
   EXPECT_THAT(page, HasSubstr(">Activation<"));

@@ -59,6 +59,31 @@ TEST(ChromeReader, JsonThatIsNoTraceIsRefusedByWhatItIs) {
   EXPECT_EQ(refusal("[]"), "not refused");
 }
 
+// Kineto has categories for devices that no source here records.
+TEST(ChromeReader, WorkAndRangesOfOtherDevicesAreWorkAndRanges) {
+  const auto kind_of = [](std::string_view category, std::string_view arguments) {
+    const ChromeReadResult result =
+        read_text(fmt::format(R"([{{"ph":"X","cat":"{}","name":"n","ts":1,"dur":2,"pid":0,"tid":7,"args":{{{}}}}}])", category, arguments));
+    return result.recording.events.kind[0];
+  };
+  EXPECT_EQ(kind_of("mtia_ccp_events", R"("External id":3)"), EventKind::kKernel);
+  EXPECT_EQ(kind_of("hpu_op", ""), EventKind::kKernel);
+  EXPECT_EQ(kind_of("cuda_profiler_range", ""), EventKind::kDeviceScope);
+  EXPECT_EQ(kind_of("mtia_insight", ""), EventKind::kDeviceScope);
+  EXPECT_EQ(kind_of("of_tomorrow", R"("stream":7,"correlation":9)"), EventKind::kKernel) << "only work has a stream";
+  EXPECT_EQ(kind_of("of_tomorrow", ""), EventKind::kOp);
+}
+
+TEST(ChromeReader, ASpanOfAScopeIsOfTheWorkThatItBeginsWith) {
+  const ChromeReadResult result = read_text(R"([
+    {"ph":"X","cat":"gpu_user_annotation","name":"s","ts":1,"dur":9,"pid":3,"tid":7,"args":{"External id":5}},
+    {"ph":"X","cat":"kernel","name":"k","ts":1,"dur":2,"pid":3,"tid":7,"args":{"device":3,"stream":7,"correlation":41}}])");
+  const trace::EventColumns& events = result.recording.events;
+  EXPECT_EQ(events.kind[0], EventKind::kDeviceScope);
+  EXPECT_EQ(events.link[0], 41U);
+  EXPECT_EQ(events.device[0].index, 3);
+}
+
 // Escapes are rare, so they have a way of their own.
 TEST(ChromeReader, EscapesInNamesKeysAndValuesAreResolved) {
   const ChromeReadResult result =

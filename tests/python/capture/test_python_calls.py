@@ -1,5 +1,6 @@
 """python_calls: every call of a Python or C function is an event."""
 
+import cProfile
 import json
 import sys
 import threading
@@ -144,6 +145,69 @@ def test_nothing_is_called_after_the_profile_and_functions_of_others_are_set_aga
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="sys.monitoring records calls, beside which profile functions just work")
+def test_a_profile_function_that_the_program_sets_meanwhile_is_called_and_recording_goes_on(tmp_path):
+    seen = []
+
+    def programs(frame, event, _):
+        seen.append((event, frame.f_code.co_name))
+
+    setprofile = sys.setprofile
+    with profile(python_calls=True) as prof:
+        middle()
+        sys.setprofile(programs)
+        assert sys.getprofile() is programs
+        middle()
+        sys.setprofile(None)
+        assert sys.getprofile() is None
+        middle()
+    assert sys.setprofile is setprofile and sys.getprofile() is None
+    names = [event["name"].rpartition(" ")[2] for event in python_events(prof, tmp_path)]
+    assert names.count("middle") == names.count("innermost") == 3
+    calls = [("call", "middle"), ("call", "innermost"), ("c_call", "innermost"), ("c_return", "innermost")]
+    assert [entry for entry in seen if entry[1] in ("middle", "innermost")] == [*calls, ("return", "innermost"), ("return", "middle")]
+    own = test_a_profile_function_that_the_program_sets_meanwhile_is_called_and_recording_goes_on.__name__
+    assert [entry for entry in seen if entry[1] == own][-1] == ("c_call", own)  # of sys.setprofile(None)
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="sys.monitoring records calls")
+def test_a_profile_function_that_fails_is_dropped_and_recording_goes_on(tmp_path):
+    def fails(*_):
+        raise KeyError("mine")
+
+    with profile(python_calls=True) as prof:
+        sys.setprofile(fails)
+        try:
+            middle()
+        except KeyError as error:
+            raised = error
+        assert sys.getprofile() is None
+        middle()
+    assert raised.args == ("mine",)
+    names = [event["name"].rpartition(" ")[2] for event in python_events(prof, tmp_path)]
+    assert names.count("innermost") == 1  # the function failed at the call of middle()
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="sys.monitoring records calls")
+def test_a_profile_function_that_is_set_meanwhile_stays_set():
+    def programs(*_):
+        pass
+
+    with profile(python_calls=True):
+        sys.setprofile(programs)
+    assert sys.getprofile() is programs
+    sys.setprofile(None)
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="cProfile uses sys.monitoring, as we do")
+def test_a_profiler_in_c_that_takes_the_place_of_ours_is_told():
+    other = cProfile.Profile()
+    with pytest.warns(UserWarning, match="Another profiler .* the calls after that moment are not recorded"), profile(python_calls=True):
+        other.enable()
+        middle()
+        other.disable()
 
 
 def test_recordings_follow_each_other(tmp_path):

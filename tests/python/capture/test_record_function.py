@@ -46,7 +46,7 @@ def test_an_exception_closes_the_scope_and_goes_on(record):
     assert raises["end_ns"] <= after["start_ns"]
 
 
-# Requirement X5
+# Rule: scopes.idle
 def test_outside_of_a_profile_nothing_is_recorded(record):
     with record_function("before"):
         pass

@@ -253,7 +253,7 @@ def test_tasks_of_an_event_loop_interleave_their_scopes(tmp_path):
 
 
 def test_steps_and_a_stop_from_several_threads_leave_one_valid_recording():
-    """Which calls come too late is a matter of luck; each either works or says that the profile is not active."""
+    """Which calls come too late is a matter of luck; each either works or warns that the profile does not run."""
     output = run_program(
         """
         for turn in range(20):
@@ -261,20 +261,14 @@ def test_steps_and_a_stop_from_several_threads_leave_one_valid_recording():
             prof.start()
 
             def step():
-                try:
-                    for _ in range(10):
-                        training()
-                        prof.step()
-                except RuntimeError as error:
-                    assert "not active" in str(error) or "callback" in str(error) or "running" in str(error), error
+                for _ in range(10):
+                    training()
+                    prof.step()
 
             def stop():
                 for _ in range(turn):
                     scopes()
-                try:
-                    prof.stop()
-                except RuntimeError as error:
-                    assert "callback" in str(error) or "running" in str(error), error
+                prof.stop()
 
             in_threads(step, step, stop)
             if prof.running:
@@ -298,6 +292,7 @@ def test_signal_handlers_may_record():
             with record_function("handler"):
                 torch.ones(2) * 2
 
+        training()  # imports the runtime, which a handler in the middle of that import would find unfinished
         signal.signal(signal.SIGALRM, handler)
         with profile(**EVERYTHING) as prof:
             signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)

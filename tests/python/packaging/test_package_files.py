@@ -44,6 +44,6 @@ def test_no_file_of_the_package_speaks_of_mindspore():
 
 
 def test_the_command_line_is_found_where_it_was_installed(project_root):
-    source = (project_root / "python" / "mindtorch_v2" / "_mtprof.py").read_text()
+    source = (project_root / "python" / "mindtorch_v2" / "cli" / "program.py").read_text()
     assert "main" in [node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
-    assert 'mtprof = "mindtorch_v2._mtprof:main"' in (project_root / "pyproject.toml").read_text()
+    assert 'mtprof = "mindtorch_v2.cli.program:main"' in (project_root / "pyproject.toml").read_text()

@@ -18,7 +18,7 @@ COMMIT = "a" * 40
 def package(tmp_path, monkeypatch):
     """A package without bridges, in which has(...) puts one, and a user who has built none."""
     monkeypatch.setattr(layout, "ready_folder", lambda: tmp_path / "ready")
-    monkeypatch.setenv("MINDTORCH_TORCH_BRIDGE_DIR", str(tmp_path / "built"))
+    monkeypatch.setenv("MINDTORCH_LIBRARY_PATH", f"torch_bridge={tmp_path}/built")
     ready._bridges.cache_clear()
 
     def has(*releases, cxx11_abi=True, headers=HEADERS):

@@ -1,4 +1,4 @@
-"""python/mindtorch_v2/_C.pyi says what the compiled module has."""
+"""The stub files of the compiled modules, _C.pyi and _runtime.pyi, say what the modules have."""
 
 import ast
 import re
@@ -8,20 +8,31 @@ import sys
 import nanobind
 import pytest
 
-HOW = "python/mindtorch_v2/_C.pyi is out of date: run ./dev stubs"
+HOW = "a stub of a compiled module is out of date: run ./dev stubs"
+FOLDERS = {"_C": "python/mindtorch_v2", "_runtime": "runtime/python/mindtorch_v2"}
+
+
+@pytest.fixture(scope="module", params=FOLDERS)
+def module(request):
+    return request.param
 
 
 @pytest.fixture(scope="module")
-def stub(project_root):
-    return (project_root / "python" / "mindtorch_v2" / "_C.pyi").read_text()
+def stub(project_root, module):
+    return (project_root / FOLDERS[module] / f"{module}.pyi").read_text()
 
 
 @pytest.fixture(scope="module")
-def fresh(project_root, tmp_path_factory):
-    """What the generator makes of the module now."""
-    path = tmp_path_factory.mktemp("stubs") / "_C.pyi"
-    subprocess.run([sys.executable, project_root / "tools" / "compiled_stubs.py", path], check=True)
-    return path.read_text()
+def generated(project_root, tmp_path_factory):
+    """The folder of what the generator makes of the modules now."""
+    folder = tmp_path_factory.mktemp("stubs")
+    subprocess.run([sys.executable, project_root / "tools" / "compiled_stubs.py", folder], check=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def fresh(generated, module):
+    return (generated / f"{module}.pyi").read_text()
 
 
 def names_of(text):
@@ -48,7 +59,8 @@ def test_the_text_is_what_the_generator_makes(stub, fresh):
     assert stub == fresh, HOW
 
 
-def test_the_main_names_have_types(stub):
+def test_the_main_names_have_types(project_root):
+    stub = (project_root / FOLDERS["_C"] / "_C.pyi").read_text()
     functions = {node.name: node for node in ast.parse(stub).body if isinstance(node, ast.FunctionDef)}
     assert ast.unparse(functions["is_profiler_enabled"].returns) == "bool"
     assert [argument.arg for argument in functions["dispatch_op_enter"].args.args] == ["name", "device", "args", "kwargs"]

@@ -71,7 +71,7 @@ class Gpu:
     """The double, as a program sees a GPU."""
 
     def __init__(self):
-        self.library = ctypes.CDLL(os.environ["MINDTORCH_CUPTI"])
+        self.library = ctypes.CDLL(os.environ["CUPTI_DOUBLE"])
         self.library.cupti_double_end_capture.restype = ctypes.c_void_p
         self.library.cupti_double_instantiate_graph.restype = ctypes.c_void_p
         self.library.cupti_double_instantiate_graph.argtypes = [ctypes.c_void_p]
@@ -183,6 +183,40 @@ def test_the_trace_has_kernels_with_what_torch_says_of_them(gpu, trace_of):
     assert arguments["External id"] == launch["args"]["External id"] == op["args"]["External id"]
     assert op["ts"] <= launch["ts"] and launch["ts"] + launch["dur"] <= op["ts"] + op["dur"]
     assert kernel["ts"] >= launch["ts"] and kernel["dur"] == microseconds(5)
+
+
+# What the events of each category have in a trace of PyTorch 2.11 on a GPU (CUDA 13, all options on).
+TORCHS_ARGUMENTS = {
+    "user_annotation": {"External id", "Record function id", "Ev Idx"},
+    "cuda_runtime": {"External id", "cbid", "correlation"},
+    "gpu_user_annotation": {"External id"},
+    "gpu_memcpy": {"External id", "device", "context", "stream", "correlation", "bytes", "memory bandwidth (GB/s)"},
+    "gpu_memset": {"External id", "device", "context", "stream", "correlation", "bytes", "memory bandwidth (GB/s)"},
+    "kernel": {
+        *("External id", "device", "context", "stream", "correlation", "grid", "block", "registers per thread", "shared memory"),
+        *("blocks per SM", "warps per SM", "est. achieved occupancy %", "queued"),
+    },
+}
+
+
+def test_events_of_each_category_have_torchs_arguments(gpu, trace_of):
+    with profile(activities=CPU_AND_CUDA) as prof, record_function("scope"):
+        gpu.op("aten::mul", "mul_kernel", lambda: gpu.launch(activity_kind=MEMCPY, bytes=4096), lambda: gpu.launch(activity_kind=MEMSET))
+    found = {}
+    for event in trace_of(prof)["traceEvents"]:
+        if event["ph"] == "X" and event["cat"] in TORCHS_ARGUMENTS:
+            found.setdefault(event["cat"], set()).update(event["args"])
+    assert found == TORCHS_ARGUMENTS
+
+
+def test_work_outside_of_ops_has_no_external_id_and_the_span_of_a_scope_has_that_of_the_scope(gpu, trace_of):
+    with profile(activities=CPU_AND_CUDA) as prof, record_function("scope"):
+        gpu.launch("alone")
+        gpu.op("aten::mul", lambda: gpu.launch("of_the_op"))
+    events = trace_of(prof)["traceEvents"]
+    ids = {(event.get("cat"), event["name"]): event["args"].get("External id") for event in events if event["ph"] == "X"}
+    assert ids["kernel", "alone"] is None and ids["kernel", "of_the_op"] == ids["cpu_op", "aten::mul"]
+    assert ids["gpu_user_annotation", "scope"] == ids["user_annotation", "scope"]
 
 
 def test_an_arrow_leads_from_each_launch_to_its_kernel(gpu, trace_of):

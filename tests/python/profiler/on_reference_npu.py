@@ -8,20 +8,20 @@ def ops_on_npu(prof):
     return [event for event in prof.events() if event["kind"] == "op" and event["device_type"] == "NPU"]
 
 
-# Requirement F10
+# Rule: ops.npu
 def test_an_npu_that_is_there_is_available():
     assert torch.npu.is_available()
     assert ProfilerActivity.NPU in supported_activities()
 
 
-# Requirement F10
+# Rule: ops.npu
 def test_an_add_on_the_npu_is_an_event_of_the_npu():
     with profile() as prof:
         torch.ones((2, 2), device="npu") + 1
     assert any("add" in event["name"] for event in ops_on_npu(prof))
 
 
-# Requirement F17
+# Rule: memory.ops
 def test_each_npu_event_carries_its_memory():
     with profile(profile_memory=True) as prof:
         kept = torch.ones((256, 256), device="npu")
@@ -38,14 +38,14 @@ def test_each_npu_event_carries_its_memory():
     assert ones["npu_memory_allocated_after"] == allocated
 
 
-# Requirement F17
+# Rule: memory.ops
 def test_without_profile_memory_no_event_has_memory_keys():
     with profile() as prof:
         torch.ones((2, 2), device="npu") + 1
     assert not [event for event in prof.events() if any("memory" in key for key in event)]
 
 
-# Requirement F18
+# Rule: memory.schedule
 def test_with_a_schedule_memory_exists_only_in_recording_phases():
     with profile(profile_memory=True, schedule=schedule(wait=1, warmup=1, active=1)) as prof:
         for _ in range(3):
@@ -56,7 +56,7 @@ def test_with_a_schedule_memory_exists_only_in_recording_phases():
     assert all("npu_memory_allocated_before" in event for event in events)
 
 
-# Requirement F17
+# Rule: memory.ops
 def test_the_trace_carries_npu_memory_and_the_device_type(trace_of):
     with profile(profile_memory=True) as prof:
         torch.ones((2, 2), device="npu") + 1
@@ -65,7 +65,7 @@ def test_the_trace_carries_npu_memory_and_the_device_type(trace_of):
     assert args["npu_memory_allocated_after"] - args["npu_memory_allocated_before"] == args["npu_memory_allocated_delta"]
 
 
-# Requirement D4
+# Rule: events.device
 def test_an_op_lies_on_the_timeline_of_the_host_and_its_kernel_on_the_npus():
     with profile() as prof:
         torch.ones((2, 2), device="npu") + 1
@@ -77,7 +77,7 @@ def test_an_op_lies_on_the_timeline_of_the_host_and_its_kernel_on_the_npus():
     assert add.kernels and add.device_time_total > 0
 
 
-# Requirement D4
+# Rule: events.device
 def test_copies_are_events_of_their_own_kind():
     with profile() as prof:
         torch.ones((64, 64)).to("npu").to("cpu")
@@ -92,7 +92,7 @@ def test_the_table_has_the_columns_of_the_npu():
     assert all(column in table for column in ("Self NPU", "NPU total", "NPU time avg", "Self NPU time total"))
 
 
-# Requirement D5
+# Rule: averages.device
 def test_rows_of_one_op_on_two_devices_are_two_rows():
     with profile() as prof:
         torch.ones((2, 2), device="npu") + 1
@@ -101,7 +101,7 @@ def test_rows_of_one_op_on_two_devices_are_two_rows():
     assert sorted(str(row.op_device) for row in rows) == ["DeviceType.CPU", "DeviceType.NPU"]
 
 
-# Requirement F20
+# Rule: stacks_file.lines
 def test_stacks_can_be_weighed_by_device_time(tmp_path):
     with profile(with_stack=True) as prof:
         torch.ones((64, 64), device="npu") + 1
@@ -124,7 +124,7 @@ def test_the_npu_can_be_recorded_alone():
     assert prof.use_device == "npu"
 
 
-# Requirement F1
+# Rule: names.torch
 def test_ops_of_forward_backward_and_optimizer_are_recorded_on_the_npu():
     layer = torch.nn.Linear(2, 1).to("npu")
     optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)

@@ -1,4 +1,7 @@
-"""Events, averages and counters as Arrow tables: pyarrow, polars, DuckDB and pandas read them, and Parquet files hold them."""
+"""Events, averages and counters as Arrow tables: pyarrow, polars, DuckDB and pandas read them, and Parquet files hold them.
+
+Tests mindtorch/export/tabular/tabular_arrow.
+"""
 
 import gc
 import json
@@ -121,7 +124,7 @@ def test_parquet_files_hold_the_tables(prof, tmp_path, suffix):
 
 def test_without_pyarrow_an_error_says_what_to_install(prof, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    with pytest.raises(ImportError, match="pip install pyarrow"):
+    with pytest.raises(RuntimeError, match="pip install pyarrow"):
         prof.export_trace(tmp_path / "trace.parquet")
     assert not list(tmp_path.iterdir())
 

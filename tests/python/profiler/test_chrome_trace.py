@@ -11,7 +11,7 @@ import pytest
 from mindtorch_v2.profiler import _ExperimentalConfig, profile, record_function
 from profiles import record_ops, train
 
-# Requirement F16
+# Rule: trace.arguments
 
 
 def test_the_trace_carries_shapes_and_stacks_in_args(trace_of):
@@ -116,7 +116,7 @@ def test_without_flags_the_trace_has_neither_shapes_nor_stacks(trace_of):
         assert not {"input_shapes", "stack", "Input Dims", "cpu_memory_allocated_before"} & set(event.get("args", {}))
 
 
-# Requirement F19
+# Rule: trace.json
 
 
 def test_the_chrome_trace_is_json_made_from_the_recorded_events(trace_of):
@@ -126,7 +126,7 @@ def test_the_chrome_trace_is_json_made_from_the_recorded_events(trace_of):
     assert written and {event["name"] for event in prof.events()} <= set(written)
 
 
-# Requirement D10
+# Rule: trace.names
 
 
 def test_the_trace_has_torchs_categories_and_argument_names(op, trace_of):
@@ -138,7 +138,7 @@ def test_the_trace_has_torchs_categories_and_argument_names(op, trace_of):
     assert {"External id", "Input Dims", "input_shapes"} <= set(args) and args["Input Dims"] == args["input_shapes"]
 
 
-# Requirement D11
+# Rule: trace.first
 
 
 def test_the_first_event_of_a_trace_is_a_complete_event_of_this_process(op, trace_of):
@@ -147,7 +147,7 @@ def test_the_first_event_of_a_trace_is_a_complete_event_of_this_process(op, trac
     assert {"name", "ts", "dur", "tid"} <= set(first)
 
 
-# Requirement T3
+# Rule: metadata.kept
 
 
 @pytest.mark.parametrize("name", ['a "quoted" name', "back\\slash", "new\nline", "\x00\x01", "unicode \u00e9 \U0001f600", "]}"])
@@ -158,7 +158,7 @@ def test_every_name_is_escaped_and_never_rewritten(name, trace_of):
     assert name in [event["name"] for event in trace_of(prof)["traceEvents"]]
 
 
-# Requirement T4
+# Rule: trace.valid
 
 
 def test_no_complete_events_of_one_track_overlap_in_part(trace_of):
@@ -234,7 +234,7 @@ def test_times_are_relative_to_a_base(op, trace_of):
     assert round(event["dur"] * 1000) == prof.events()[0]["duration_ns"]
 
 
-def test_sizes_of_our_ops_have_torchs_name_and_ours(op, trace_of):  # Requirement F16
+def test_sizes_of_our_ops_have_torchs_name_and_ours(op, trace_of):  # Rule: trace.arguments
     with profile(record_shapes=True) as prof:
         op("aten::mul", [2, 3])
     (call,) = [event for event in trace_of(prof)["traceEvents"] if event["name"] == "aten::mul"]

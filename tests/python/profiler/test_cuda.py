@@ -18,8 +18,8 @@ def outcomes(request, run_cases, build_folder):
     doubles = build_folder / "doubles"
     return run_cases(
         CASES,
-        MINDTORCH_CUPTI=doubles / "libcupti.so.13",
-        MINDTORCH_CUDA_DRIVER=doubles / "libcuda_driver_double.so",
+        MINDTORCH_LIBRARY_PATH=f"cupti={doubles}/libcupti.so.13,cuda={doubles}/libcuda_driver_double.so",
+        CUPTI_DOUBLE=doubles / "libcupti.so.13",
         CUPTI_DOUBLE_VERSION=request.param,
     )
 

@@ -5,7 +5,7 @@ import tracemalloc
 from mindtorch_v2.profiler import dispatch_op_enter, dispatch_op_exit, profile
 from profiles import names
 
-# Requirement F3
+# Rule: hosts.cost
 
 
 def test_without_a_profiler_a_hooked_op_allocates_nothing(op):
@@ -24,7 +24,7 @@ def test_without_a_profiler_a_hooked_op_allocates_nothing(op):
     assert peak - before < 256  # the loop's own counter
 
 
-# Requirement F4
+# Rule: hosts.hooks
 
 
 def test_dispatchers_written_in_python_have_enter_and_exit_hooks(op):

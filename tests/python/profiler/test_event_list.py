@@ -90,7 +90,7 @@ def test_the_text_of_a_list_is_its_table(prof):
     assert str(prof.events()) == prof.events().table() and "aten::mul" in str(prof.key_averages())
 
 
-# Requirement X23
+# Rule: averages.total
 def test_the_total_is_the_sum_of_all(prof):
     rows = prof.key_averages()
     total = rows.total_average()
@@ -98,7 +98,7 @@ def test_the_total_is_the_sum_of_all(prof):
     assert total.self_cpu_time_total == pytest.approx(rows.self_cpu_time_total) == pytest.approx(prof.events().self_cpu_time_total)
 
 
-# Requirement X23
+# Rule: averages.total
 def test_an_empty_recording_has_empty_lists():
     with profile() as prof:
         pass
@@ -114,7 +114,7 @@ def test_a_list_of_events_is_exported_as_torch_does(prof, tmp_path):
     assert written[1]["ph"] == "X" and written[1]["pid"] == "CPU functions" and written[1]["args"] == {}
 
 
-# Requirement X29
+# Rule: averages.trace
 def test_averages_are_exported_one_event_a_row(prof, tmp_path):
     prof.key_averages().export_chrome_trace(tmp_path / "rows.json")
     written = json.loads((tmp_path / "rows.json").read_text())

@@ -15,7 +15,7 @@ def test_export_stacks_needs_with_stack(op, tmp_path):
         prof.export_stacks(tmp_path / "x")
 
 
-# Requirement F20
+# Rule: stacks_file.lines
 
 
 def test_the_metrics_of_stacks_are_torchs():
@@ -45,7 +45,7 @@ def test_stacks_are_lines_of_frames_and_an_integer(tmp_path):
     assert lines[0].rsplit(" ", 1)[0].endswith("test_stacks_are_lines_of_frames_and_an_integer")
 
 
-# Requirement D13
+# Rule: stacks_file.weights
 
 
 def test_weights_of_stacks_are_whole_microseconds_rounded_up(op, tmp_path):

@@ -59,14 +59,14 @@ def test_a_row_knows_the_parent_and_children_of_its_first_event(prof):
     assert outer.cpu_parent is None and mul.cpu_parent.name == "outer" and len(outer.cpu_children) == 3
 
 
-# Requirement X22
+# Rule: averages.defaults
 def test_rows_without_shapes_and_stacks_have_torchs_defaults(prof):
     row = prof.key_averages()[1]
     assert row.input_shapes == "" and row.stack == [] and row.overload_name == "" and row.use_device is None
     assert row.cpu_time_str.endswith("us") and row.device_time_total_str == "0.000us"
 
 
-# Requirement F11
+# Rule: averages.groups
 
 
 def test_averages_group_by_name_and_device_type():
@@ -92,7 +92,7 @@ def test_averages_are_added_up_only_when_asked_for(op):
     assert prof.key_averages()[0].count == 1
 
 
-# Requirement F20
+# Rule: stacks_file.lines
 
 
 def test_rows_have_the_fields_of_devices():
@@ -102,7 +102,7 @@ def test_rows_have_the_fields_of_devices():
         assert (row.self_device_time_total, row.device_time_total, row.device_time) == (0, 0, 0)
 
 
-# Requirement D2
+# Rule: averages.rows
 
 
 def test_rows_have_torchs_attributes_and_are_not_subscriptable(op):
@@ -135,7 +135,7 @@ def test_list_behaviour_acts_on_the_rows_that_the_table_prints(op):
     assert len(rows) == 0 and rows.table() == ""
 
 
-# Requirement X28
+# Rule: averages.dictionaries
 
 
 def test_rows_can_be_read_as_dictionaries_and_built_from_them(op):

@@ -4,7 +4,8 @@ import signal
 import sys
 
 import pytest
-from mindtorch_v2.profiler import ProfilerAction, _modules, profile
+from mindtorch_v2.capture import modules
+from mindtorch_v2.profiler import ProfilerAction, profile
 
 DAEMONS = """
 import threading
@@ -103,8 +104,8 @@ def interrupted_once(function):
 
 @pytest.mark.parametrize("callback", ["start", "stop"])
 def test_an_interrupt_while_a_profile_starts_or_stops_reaches_the_program(monkeypatch, op, callback):
-    interrupted, calls = interrupted_once(getattr(_modules, callback))
-    monkeypatch.setattr(_modules, callback, interrupted)
+    interrupted, calls = interrupted_once(getattr(modules, callback))
+    monkeypatch.setattr(modules, callback, interrupted)
     prof = profile(with_modules=True)
     with pytest.raises(KeyboardInterrupt):
         prof.start()
@@ -119,13 +120,13 @@ def test_an_interrupt_while_a_profile_starts_or_stops_reaches_the_program(monkey
 
 @pytest.mark.parametrize("callback", ["start", "stop"])
 def test_what_a_callback_raises_is_raised_by_the_call_that_caused_it(monkeypatch, op, callback):
-    function = getattr(_modules, callback)
+    function = getattr(modules, callback)
 
     def failing(*arguments):
         function(*arguments)
         raise LookupError("from a callback")
 
-    monkeypatch.setattr(_modules, callback, failing)
+    monkeypatch.setattr(modules, callback, failing)
     prof = profile(with_modules=True)
     with pytest.raises(LookupError, match="from a callback"):
         prof.start()
@@ -142,7 +143,7 @@ def test_an_interrupt_is_raised_rather_than_another_error(monkeypatch):
     raised = [LookupError("from the first session"), KeyboardInterrupt()]
     unraisable = []
     monkeypatch.setattr(sys, "unraisablehook", lambda hook: unraisable.append(hook.exc_type))
-    function = _modules.stop
+    function = modules.stop
 
     def failing(*_):
         function()
@@ -152,8 +153,8 @@ def test_an_interrupt_is_raised_rather_than_another_error(monkeypatch):
     # step() stops a session and starts the next one: both of its callbacks fail.
     prof = profile(with_modules=True, schedule=lambda step: ProfilerAction.RECORD_AND_SAVE)
     prof.start()
-    monkeypatch.setattr(_modules, "stop", failing)
-    monkeypatch.setattr(_modules, "start", failing)
+    monkeypatch.setattr(modules, "stop", failing)
+    monkeypatch.setattr(modules, "start", failing)
     with pytest.raises(KeyboardInterrupt):
         prof.step()
     assert unraisable == [LookupError], "the other error is told"
@@ -161,10 +162,10 @@ def test_an_interrupt_is_raised_rather_than_another_error(monkeypatch):
 
 
 def test_an_interrupt_comes_after_the_profile_that_is_dropped(monkeypatch):
-    interrupted, calls = interrupted_once(_modules.stop)
+    interrupted, calls = interrupted_once(modules.stop)
     prof = profile(with_modules=True)
     prof.start()
-    monkeypatch.setattr(_modules, "stop", interrupted)
+    monkeypatch.setattr(modules, "stop", interrupted)
     with pytest.raises(KeyboardInterrupt):
         del prof
         for _ in range(1000):

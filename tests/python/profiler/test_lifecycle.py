@@ -37,7 +37,7 @@ def test_the_exception_of_a_block_comes_out_of_it(op):
     assert len(prof.events()) == 1
 
 
-# Requirement X31
+# Rule: session.parts
 def test_the_parts_of_start_and_stop_can_be_called_alone(op):
     prof = _KinetoProfile()
     prof.prepare_trace()
@@ -48,7 +48,7 @@ def test_the_parts_of_start_and_stop_can_be_called_alone(op):
     assert [event.name for event in prof.events()] == ["aten::mul"]
 
 
-# Requirement X30
+# Rule: names.attributes
 def test_attributes_are_those_that_were_asked_for():
     prof = profile(activities=[ProfilerActivity.CPU], record_shapes=True, with_modules=True)
     assert prof.activities == {ProfilerActivity.CPU} and prof.activity_filters == {}
@@ -93,7 +93,7 @@ def test_use_cuda_is_deprecated():
     assert caught[0].filename == __file__
 
 
-# Requirement F5
+# Rule: session.block
 
 
 def test_the_block_starts_and_stops_collection_and_events_work_after_it():

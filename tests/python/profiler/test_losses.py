@@ -5,7 +5,7 @@ import json
 from mindtorch_v2.profiler import _ExperimentalConfig, profile
 from profiles import overrun_budget
 
-# Requirement T9
+# Rule: losses.counted
 
 
 def test_losses_are_reported(op):

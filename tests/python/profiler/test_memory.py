@@ -5,7 +5,7 @@ import itertools
 import mindtorch_v2 as torch
 from mindtorch_v2.profiler import profile, schedule
 
-# Requirement F17
+# Rule: memory.ops
 
 
 def test_cpu_events_carry_their_memory():
@@ -40,7 +40,7 @@ def test_memory_of_one_op_begins_where_that_of_the_one_before_ended():
         assert one["cpu_memory_allocated_after"] == next_one["cpu_memory_allocated_before"]
 
 
-# Requirement F18
+# Rule: memory.schedule
 
 
 def test_with_a_schedule_memory_exists_only_in_recording_phases():

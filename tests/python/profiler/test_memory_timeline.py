@@ -6,7 +6,7 @@ import mindtorch_v2 as torch
 import pytest
 from mindtorch_v2.profiler import profile
 
-# Requirement F24
+# Rule: memory.timeline
 
 
 def test_a_memory_timeline_without_the_flags_is_refused(tmp_path):
@@ -36,7 +36,7 @@ def test_a_memory_timeline_needs_no_device_named_and_its_suffix_chooses_the_form
     assert path.read_bytes().lstrip().startswith(start) and kept.shape == (256, 256)
 
 
-# Requirement T10
+# Rule: memory.peak
 
 
 def test_a_memory_timeline_works_without_a_gpu_and_names_its_categories(tmp_path):

@@ -43,7 +43,7 @@ def text(folder, build_folder, run_program):
     path = folder / "trace.json"
     if not path.exists():
         library = build_folder / "doubles" / "mspti_262" / "libmspti.so"
-        environment = {"MINDTORCH_NPU": "reference", "MINDTORCH_NPU_SOURCE": "mspti", "LD_PRELOAD": str(library)}
+        environment = {"MINDTORCH_NPU": "reference,mspti", "LD_PRELOAD": str(library)}
         run_program(PROGRAM.format(path=str(path)), **environment)
     return path.read_text()
 

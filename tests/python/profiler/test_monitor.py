@@ -8,12 +8,13 @@ import stat
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import mindtorch_v2 as torch
 import pytest
+from mindtorch_v2.monitor.socket import ask, monitored_processes
 from mindtorch_v2.profiler import monitor
-from mindtorch_v2.profiler._monitor import parse_size, parse_window
-from mindtorch_v2.profiler._monitor_socket import ask, monitored_processes, socket_path
+from mindtorch_v2.profiler._cost import Prices
 
 PATIENCE = 120  # seconds that a test waits for another thread or process before it fails
 
@@ -38,6 +39,10 @@ def info(program):
 @pytest.fixture(autouse=True)
 def own_sockets(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+
+
+def socket_path(pid):
+    return Path(os.environ["XDG_RUNTIME_DIR"]) / f"mindtorch-{os.geteuid()}" / f"{pid}.sock"
 
 
 def train(mon, steps):
@@ -188,7 +193,7 @@ def test_a_slow_step_writes_a_file_once(info, tmp_path):
 def test_recording_more_than_the_bound_allows_is_thinned_out_and_told(tmp_path):
     clock = Clock()
     with monitor(keep_last=1000, folder=tmp_path, clock=clock, max_cost=0.01, slow_steps=False, control=False) as mon:
-        mon.cost.ns_per_event = 1000.0
+        mon.cost.prices = Prices(op=1000.0, node=1000.0)
         x = torch.ones(4)
 
         def steps(count):
@@ -251,18 +256,9 @@ except PermissionError:
         assert "only the owner" in as_another_user()
 
 
-def test_a_folder_that_others_could_have_made_is_refused(tmp_path):
-    folder = socket_path(1).parent
-    folder.chmod(0o755)
-    with pytest.raises(PermissionError, match="only this user"):
-        monitor(keep_last=10, folder=tmp_path, slow_steps=False, max_cost=1.0).start()
-    folder.chmod(0o700)
-
-
 def test_the_commands_trigger_and_live_reach_a_running_program(program, info, tmp_path):
     def mtprof(*arguments):
-        environment = {**os.environ, "MINDTORCH_PYTHON": sys.executable}
-        return subprocess.run([program("mtprof"), *map(str, arguments)], capture_output=True, text=True, check=False, env=environment)
+        return subprocess.run([program("mtprof"), *map(str, arguments)], capture_output=True, text=True, check=False)
 
     with monitor(keep_last=10, folder=tmp_path, slow_steps=False, max_cost=1.0) as mon:
         train(mon, 5)
@@ -277,7 +273,9 @@ def test_the_commands_trigger_and_live_reach_a_running_program(program, info, tm
         view = mtprof("live", os.getpid(), "--once", "--refresh")
         assert view.returncode == 0 and "steps     15" in view.stdout and "aten::mul" in view.stdout
     gone = mtprof("trigger", os.getpid())
-    assert gone.returncode == 1 and "no monitor" in gone.stderr
+    assert gone.returncode == 1 and "has no monitor that this user may use: its program starts one with" in gone.stderr
+    nobody = mtprof("live", 2**30)  # more than any kernel numbers
+    assert nobody.returncode == 1 and f"there is no process {2**30}" in nobody.stderr
 
 
 KILLED = """
@@ -305,23 +303,3 @@ def test_a_process_that_is_killed_while_it_writes_leaves_a_whole_file(program, t
     process.communicate()
     done = subprocess.run([program("mtprof"), "validate", tmp_path / "kept.mtrec"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_windows_and_sizes_are_texts_or_numbers():
-    assert parse_window(7) == {"keep_last_steps": 7}
-    assert parse_window("60s") == {"keep_last_seconds": 60.0}
-    assert parse_window("1.5 min") == {"keep_last_seconds": 90.0}
-    assert parse_size("256MB") == 256 << 20 and parse_size("1.5g") == 3 << 29 and parse_size(4096) == 4096
-    for wrong in ("60", "s", 0, "0s", True, "-1s"):
-        with pytest.raises(ValueError, match="keep_last"):
-            parse_window(wrong)
-    with pytest.raises(ValueError, match="a size must be"):
-        parse_size("many")
-
-
-def test_a_monitor_needs_to_run():
-    mon = monitor(keep_last=5)
-    with pytest.raises(RuntimeError, match="not running"):
-        mon.trigger()
-    with pytest.raises(ValueError, match="max_cost"):
-        monitor(max_cost=0)

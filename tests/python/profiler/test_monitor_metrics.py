@@ -7,6 +7,10 @@ from types import SimpleNamespace
 
 import mindtorch_v2 as torch
 import pytest
+from mindtorch_v2.monitor.cost import CostBound
+from mindtorch_v2.monitor.handlers import prometheus_text
+from mindtorch_v2.monitor.steps import StepTimes
+from mindtorch_v2.monitor.work import work_of
 from mindtorch_v2.profiler import (
     ProfilerAction,
     opentelemetry_handler,
@@ -16,10 +20,7 @@ from mindtorch_v2.profiler import (
     record_function,
     tensorboard_handler,
 )
-from mindtorch_v2.profiler._monitor_cost import CostBound
-from mindtorch_v2.profiler._monitor_handlers import prometheus_text
-from mindtorch_v2.profiler._monitor_steps import StepTimes
-from mindtorch_v2.profiler._monitor_work import work_of
+from mindtorch_v2.profiler._cost import Prices, Work
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import TracerProvider
@@ -207,3 +208,11 @@ def test_the_time_of_the_monitor_itself_counts():
         cost.add_own_time(6e-6)
     assert cost.adjust(0.001)  # 6 us of the 10 us that are allowed are taken already
     assert cost.every == 2 and cost.share(0.001) == pytest.approx(0.0085)
+
+
+def test_prices_and_the_work_of_a_step_give_the_cost_of_an_event():
+    cost = CostBound(0.01, {})
+    cost.prices = Prices(op=100.0, node=500.0)
+    cost.learn(events=40, steps=2, work=Work(ops=30, nodes=10))  # 3 + 5 us in two steps
+    assert cost.ns_per_event == pytest.approx(200)
+    assert cost.share(0.001) == pytest.approx(0.004)

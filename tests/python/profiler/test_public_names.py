@@ -4,7 +4,7 @@ import inspect
 
 import mindtorch_v2 as torch
 
-# Requirement F1
+# Rule: names.torch
 
 
 def test_the_profiler_is_reached_as_torch_reaches_it():
@@ -12,7 +12,7 @@ def test_the_profiler_is_reached_as_torch_reaches_it():
         assert hasattr(torch.profiler, name)
 
 
-# Requirement F2
+# Rule: names.modules
 
 
 def test_the_profiler_is_a_python_source_module_that_knows_no_mindspore():

@@ -4,7 +4,7 @@ import mindtorch_v2 as torch
 from mindtorch_v2.profiler import profile
 from profiles import names, train
 
-# Requirement F1
+# Rule: names.torch
 
 
 def test_ops_of_forward_backward_and_optimizer_are_recorded():
@@ -16,7 +16,7 @@ def test_ops_of_forward_backward_and_optimizer_are_recorded():
     assert "Optimizer.step#SGD.step" in recorded
 
 
-# Requirement F3
+# Rule: hosts.cost
 
 
 def test_each_op_is_recorded_once_where_the_dispatcher_runs_it():
@@ -26,7 +26,7 @@ def test_each_op_is_recorded_once_where_the_dispatcher_runs_it():
     assert [name.split("::")[-1] for name in names(prof)] == ["mul"]
 
 
-# Requirement F7
+# Rule: ops.autograd
 
 
 def test_a_product_and_its_sum_and_their_backward_are_named_after_the_ops():
@@ -39,7 +39,7 @@ def test_a_product_and_its_sum_and_their_backward_are_named_after_the_ops():
     assert x.grad.tolist() == [[2, 2], [2, 2]]
 
 
-# Requirement F9
+# Rule: ops.optimizer
 
 
 def test_the_ops_of_an_optimizer_appear():

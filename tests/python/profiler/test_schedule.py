@@ -88,7 +88,7 @@ def test_a_warmup_that_nothing_follows_is_warned_about():
     prof.stop()
 
 
-# Requirement F5
+# Rule: session.block
 
 
 def test_step_advances_the_step_number():
@@ -98,7 +98,7 @@ def test_step_advances_the_step_number():
         assert prof.step_num == 1
 
 
-# Requirement F6
+# Rule: events.mapping
 
 
 def test_ops_before_the_first_step_have_step_0_and_after_it_step_1():
@@ -111,7 +111,7 @@ def test_ops_before_the_first_step_have_step_0_and_after_it_step_1():
     assert steps["mul"] == 0 and steps["add"] == 1
 
 
-# Requirement F21
+# Rule: session.accumulate
 
 
 def test_acc_events_is_an_argument_and_an_attribute():
@@ -119,7 +119,7 @@ def test_acc_events_is_an_argument_and_an_attribute():
     assert profile(acc_events=True).acc_events is True
 
 
-# Requirement D7
+# Rule: schedule.checked
 
 
 @pytest.mark.parametrize("kind", [ValueError, AssertionError])
@@ -132,7 +132,7 @@ def test_a_bad_schedule_is_both_kinds_of_error_with_torchs_text(kind):
     )
 
 
-# Requirement D15
+# Rule: session.cycles
 
 
 def test_each_cycle_has_a_trace_id_of_its_own():
@@ -154,7 +154,7 @@ def test_without_acc_events_only_the_last_cycle_is_kept(op):
     assert kept == {False: [5], True: [1, 3, 5]}
 
 
-# Requirement D18
+# Rule: schedule.own
 
 
 def test_a_schedule_of_the_users_own_is_asked_once_a_step():
@@ -173,12 +173,6 @@ def test_a_schedule_of_the_users_own_is_asked_once_a_step():
 def test_a_schedule_that_is_not_callable_is_refused():
     with pytest.raises(TypeError, match="schedule must be callable"):
         profile(schedule=123)
-
-
-@pytest.mark.parametrize("answer", ["RECORD", 2, None])
-def test_a_schedule_that_returns_something_else_is_refused(answer):
-    with pytest.raises(ValueError, match="must return a ProfilerAction"):
-        profile(schedule=lambda step: answer)
 
 
 def test_a_schedule_that_returns_the_internal_state_is_refused():

@@ -4,7 +4,7 @@ import pytest
 from mindtorch_v2.profiler import profile, record_function
 from profiles import names
 
-# Requirement F8
+# Rule: scopes.nesting
 
 
 def test_scopes_nest_and_are_listed_outer_before_inner():

@@ -6,7 +6,7 @@ import mindtorch_v2 as torch
 from mindtorch_v2.profiler import dispatch_op_enter, dispatch_op_exit, profile
 from profiles import train
 
-# Requirement F13
+# Rule: shapes.inputs
 
 
 def test_shapes_of_positional_and_keyword_tensors_and_lists_are_kept():

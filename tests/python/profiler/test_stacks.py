@@ -6,7 +6,7 @@ import mindtorch_v2 as torch
 from mindtorch_v2.profiler import profile, record_function
 from profiles import train
 
-# Requirement F14
+# Rule: stacks.frames
 
 
 def test_stacks_are_lists_of_file_line_function():
@@ -29,7 +29,7 @@ def test_profiler_internals_are_left_out_of_stacks():
     assert frames and not [frame for frame in frames if frame.startswith(os.path.join(package, "profiler"))]
 
 
-# Requirement D12
+# Rule: stacks.order
 
 
 def test_stacks_are_innermost_first(op):
@@ -59,7 +59,7 @@ def test_grouping_by_stack_counts_user_frames_only():
     assert sorted(row.stack[0].rsplit(":", 1)[1] for row in rows) == ["one", "two"]
 
 
-# Requirement T1
+# Rule: stacks.alone
 
 
 def test_with_stack_alone_fills_stacks_and_export_stacks(op, tmp_path):

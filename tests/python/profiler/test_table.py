@@ -12,7 +12,7 @@ def test_the_table_is_sorted_by_an_attribute_largest_first(prof):
     assert lines[3].split()[0] == "aten::mul"
 
 
-# Requirement X19
+# Rule: table.sort
 def test_an_unknown_attribute_to_sort_by_is_refused(prof):
     with pytest.raises(AttributeError, match="^'FunctionEventAvg' object has no attribute 'zz'$"):
         prof.key_averages().table(sort_by="zz")
@@ -37,7 +37,7 @@ def test_widths_and_units_of_a_table_can_be_chosen(prof):
     assert not [word for word in table.split() if word.endswith(("us", "ms")) and word[0].isdigit()]
 
 
-# Requirement F12
+# Rule: table.text
 
 
 def test_the_table_is_deterministic_and_has_its_words():
@@ -67,14 +67,14 @@ def test_the_table_has_torchs_columns(op):
     assert [part.strip() for part in header.split("  ") if part.strip()] == columns
 
 
-# Requirement D9
+# Rule: table.last_line
 
 
 def test_the_table_ends_with_a_line_about_totals(op):
     assert record_ops(op).key_averages().table().splitlines()[-1].startswith("Total keys: 1  Count: 3 calls  Lost: 0 events")
 
 
-# Requirement T7
+# Rule: table.shares
 
 
 @pytest.mark.parametrize("options", [{}, {"profile_memory": True}, {"with_flops": True, "with_stack": True}, {"record_shapes": True}])

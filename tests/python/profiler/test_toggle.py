@@ -4,7 +4,7 @@ import mindtorch_v2 as torch
 from mindtorch_v2.profiler import ProfilerActivity, profile, record_function
 from profiles import names
 
-# Requirement F23
+# Rule: session.toggle
 
 
 def test_collection_of_the_cpu_can_be_toggled():

@@ -44,7 +44,7 @@ def trained(written, run_program):
     return written, int(peak.read_text())
 
 
-# Requirement T10
+# Rule: memory.peak
 def test_the_memory_timeline_is_that_of_the_npu_unless_told_otherwise_and_names_its_categories(trained):
     folder, peak = trained
     page = (folder / "timeline.html").read_text().lower()
@@ -53,7 +53,7 @@ def test_the_memory_timeline_is_that_of_the_npu_unless_told_otherwise_and_names_
     assert times == sorted(times) and max(map(sum, sizes)) == peak
 
 
-# Requirement T7
+# Rule: table.shares
 def test_no_share_of_the_table_exceeds_100_and_header_and_cells_agree(trained):
     lines = (trained[0] / "table.txt").read_text().splitlines()
     rule = next(line for line in lines if line.startswith("-"))
@@ -71,7 +71,7 @@ def test_no_share_of_the_table_exceeds_100_and_header_and_cells_agree(trained):
         )
 
 
-# Requirement T4
+# Rule: trace.valid
 def test_tracks_of_the_npu_have_small_positive_ids_and_no_overlaps(trained):
     events = [event for event in json.loads((trained[0] / "trace.json").read_text())["traceEvents"] if event["ph"] == "X"]
     kernels = [event for event in events if event["cat"] == "kernel"]

@@ -31,12 +31,6 @@ function legend(times, names, prefix) {
   );
 }
 
-// Of each phase the median over all steps but the first, scaled so that they add up to the median step.
-function typicalStep(rows) {
-  const chosen = rows.length > 3 ? rows.slice(1) : rows;
-  return chosen[0].map((_, phase) => median(chosen.map((row) => row[phase])));
-}
-
 const WIDEST_STEP = 90;
 
 // The phases of steps, or of slices of time, as stacked bars.
@@ -113,27 +107,38 @@ function stepsChart(steps, kind) {
 const MEMORY_COLORS = ["p0", "p5", "p3", "p7", "p2", "p1", "p4", "d3"];
 
 // A line where a step begins, as far as lines have room.
-function markSteps(context, x, last, top, bottom) {
+function markSteps(context, x, [first, last], top, bottom) {
   if (!DATA.hasSteps) return;
   let before = -Infinity, numbered = -Infinity;
   context.fillStyle = color("ink");
+  context.textAlign = "left";
   DATA.steps.starts.forEach((start, k) => {
-    const time = start - DATA.about.start, at = Math.round(x(time));
-    if (time < 0 || time > last || at - before < 4) return;
+    const time = start - DATA.about.start, at = Math.round(x(time)), text = "step " + DATA.steps.numbers[k];
+    if (time < first || time > last || at - before < 4) return;
     before = at;
-    context.fillRect(at, top - 12, 0.5, bottom - top + 12);
-    if (at - numbered < 64) return;
+    const isNumbered = at - numbered >= 64 && at + 3 + context.measureText(text).width <= x(last);
+    context.globalAlpha = 0.4;
+    context.fillRect(at, isNumbered ? top - 12 : top, 0.5, bottom - (isNumbered ? top - 12 : top));
+    context.globalAlpha = 1;
+    if (!isNumbered) return;
     numbered = at;
-    context.textAlign = "left";
-    context.fillText("step " + DATA.steps.numbers[k], at + 3, top - 6);
+    context.fillText(text, at + 3, top - 6);
   });
 }
 
-function memoryChart(view) {
-  const left = 84, bottom = 22, top = 26, last = view.times[view.times.length - 1] || 1;
+// The time before the first step, if it would take much of the picture. A peak shortly before that step is shown.
+function startUpOf(view) {
+  const last = view.times[view.times.length - 1] || 0, step = DATA.hasSteps ? DATA.steps.starts[0] - DATA.about.start : 0;
+  const first = Math.min(step, view.peakAt - 0.02 * (last - view.peakAt));
+  return first > 0.1 * last && first < last ? Math.round(first) : 0;
+}
+
+// Memory from the time `first` on.
+function memoryChart(view, first) {
+  const left = 84, bottom = 22, top = 26, last = view.times[view.times.length - 1] || 1, span = last - first;
   const made = canvas(280, "Memory over time by category", (context, width, height) => {
     const room = width - left - 8, drawn = view.peak - view.before, unit = (height - bottom - top) / Math.max(1, drawn * 1.06);
-    const x = (time) => left + (time / last) * room, y = (bytes) => height - bottom - bytes * unit;
+    const x = (time) => left + Math.max(0, (time - first) / span) * room, y = (bytes) => height - bottom - bytes * unit;
     context.fillStyle = color("faint");
     context.textBaseline = "middle";
     context.textAlign = "right";
@@ -143,8 +148,11 @@ function memoryChart(view) {
       context.fillRect(left, Math.round(y(bytes - view.before)), room, 0.5);
     }
     context.textAlign = "center";
-    const everyTime = roundStep(last / Math.max(1, Math.floor(room / 110)));
-    for (let time = 0; time <= last; time += everyTime) context.fillText(withoutZeros(timeText(time)), x(time), height - 9);
+    const everyTime = roundStep(span / Math.max(1, Math.floor(room / 110)));
+    for (let time = Math.ceil(first / everyTime) * everyTime; time <= last; time += everyTime) {
+      const text = withoutZeros(timeText(time)), half = context.measureText(text).width / 2;
+      context.fillText(text, Math.min(x(time), width - half), height - 9);
+    }
     const base = new Float64Array(view.times.length);
     for (let category = 0; category < 8; ++category) {
       context.beginPath();
@@ -161,7 +169,7 @@ function memoryChart(view) {
       context.fill();
       view.times.forEach((_, k) => (base[k] += view.bytes[k][category]));
     }
-    markSteps(context, x, last, top, height - bottom);
+    markSteps(context, x, [first, last], top, height - bottom);
     context.strokeStyle = color("ink");
     context.setLineDash([3, 4]);
     context.beginPath();
@@ -174,7 +182,7 @@ function memoryChart(view) {
     context.fillText(" peak " + bytesText(view.peak) + " ", x(view.peakAt), top + 6);
   });
   made.addEventListener("mousemove", (event) => {
-    const box = made.getBoundingClientRect(), time = ((event.clientX - box.left - left) / (box.width - left - 8)) * last;
+    const box = made.getBoundingClientRect(), time = first + ((event.clientX - box.left - left) / (box.width - left - 8)) * span;
     let k = view.times.findIndex((moment) => moment > time) - 1;
     if (k < 0) k = time >= last ? view.times.length - 1 : 0;
     const rows = view.bytes[k].map((bytes, category) => [bytes, categoryName(category)]).filter(([bytes]) => bytes > 0);

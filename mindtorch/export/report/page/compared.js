@@ -3,6 +3,8 @@
 const SHIFT = { before: 0, after: 1, change: 2, low: 3, high: 4 };
 const PAIR = { name: 0, change: 1, otherName: 2, timeline: 3, shapes: 4, module: 5, time: 6, calls: 7, memory: 8 };
 
+const PART = { name: 0, change: 1, cause: 2, before: 3, after: 4, time: 5, notes: 6, line: 7, isWork: 8 };
+
 const isKnown = (shift) => shift[SHIFT.low] !== null;
 const signed = (value, text) => (value > 0 ? "+" : value < 0 ? "\u2212" : "") + text(Math.abs(value));
 const percentText = (shift, value) => (shift[SHIFT.before] === 0 ? "" : signed(value / shift[SHIFT.before], (part) => digits(100 * part) + " %"));
@@ -75,11 +77,50 @@ function comparedColumns() {
   };
 }
 
+const partChange = (row) => row[PART.after] - row[PART.before];
+const isWork = (row) => row[PART.isWork] === 1;
+const partTitle = (row) => (isWork(row) ? DATA.names[row[PART.name]] + " (" + DATA.names[row[PART.cause]] + ")" : DATA.names[row[PART.cause]] + ": " + DATA.names[row[PART.name]]);
+
+// The step as the sum of its parts: the differences add up to the change of the mean step.
+function partColumns() {
+  const most = Math.max(1, ...DATA.compared.parts.map((row) => Math.abs(partChange(row))));
+  const time = (title, at) => ({ title, what: "Mean per step", value: (row) => row[at], text: timeText, isTime: true });
+  const meter = (row) => element("span", { class: "meter " + tone(row[PART.time]) }, element("span", { style: "width:" + (100 * Math.abs(partChange(row))) / most + "%" }));
+  return {
+    name: { title: "Part of the step", isText: true, value: partTitle },
+    difference: { title: "Difference", what: "Of the means per step; the differences of all parts add up to that of the step", value: partChange, rank: (row) => Math.abs(partChange(row)), isTime: true, cell: (row) => element("td", { class: tone(row[PART.time]) }, signed(partChange(row), timeText), meter(row)) },
+    before: time("Before", PART.before),
+    after: time("After", PART.after),
+    change: { title: "Change", value: (row) => DATA.compared.changes[row[PART.change]], cell: (row) => element("td", {}, element("span", { class: "badge " + DATA.compared.changes[row[PART.change]] }, DATA.compared.changes[row[PART.change]])) },
+    notes: { title: "Also changed", isText: true, value: (row) => row[PART.notes].join("; ") },
+  };
+}
+
+function partDetail(table, row) {
+  const facts = [["Cause", DATA.names[row[PART.cause]]], ["Line", DATA.names[row[PART.line]] || null], ["Mean per step", timeText(row[PART.before]) + " \u2192 " + timeText(row[PART.after])], ["Median per step", timeText(row[PART.time][SHIFT.before]) + " \u2192 " + timeText(row[PART.time][SHIFT.after])], ["Interval of the change", isKnown(row[PART.time]) ? signed(row[PART.time][SHIFT.low], timeText) + " to " + signed(row[PART.time][SHIFT.high], timeText) : "too few steps to tell"], ...row[PART.notes].map((note) => ["Also changed", note])];
+  const other = comparedRow(DATA.names[row[PART.name]]);
+  return { title: partTitle(row), facts, parts: isWork(row) && other >= 0 ? [element("p", { class: "links" }, element("a", { href: address("compared", { all: 1, row: other }) }, "Its calls in both runs"))] : [] };
+}
+
+if (DATA.compared && DATA.compared.parts.length) {
+  DATA.comparedParts = { rows: DATA.compared.parts, leftOut: DATA.compared.partsLeftOut };
+  TABLES.comparedParts = {
+    title: "What the change is made of",
+    sub: "The thread of the loop, moment by moment. The differences of all parts add up to the change of a usual step, " + signed(DATA.compared.meanAfter - DATA.compared.meanBefore - DATA.compared.unusual, timeText) + "; parts that changed beyond noise are " + signed(DATA.compared.explained, timeText) + " of it. The slowest and the fastest tenth of the steps change the mean by another " + signed(DATA.compared.unusual, timeText) + ".",
+    columns: partColumns(),
+    order: () => ["name", "difference", "before", "after", "change", ...(DATA.compared.parts.some((row) => row[PART.notes].length) ? ["notes"] : [])],
+    sort: "difference",
+    keeps: (row, state) => state.all || row[PART.change] !== 0,
+    tools: (table, state) => element("button", { "aria-pressed": state.all ? "true" : "false", onclick: () => go("comparedParts", { ...state, all: state.all ? null : 1 }) }, state.all ? "Only what changed" : "Show unchanged parts too"),
+    detail: partDetail,
+  };
+}
+
 if (DATA.compared) {
   const rows = DATA.compared.rows, has = (column) => rows.some((row) => DATA.names[row[column]] !== "");
   TABLES.compared = {
-    title: "What changed",
-    sub: "Self time per step of ops, scopes and device work. Intervals hold for all rows together with " + String(Math.round(1e4 * DATA.compared.confidence) / 100) + " % confidence.",
+    title: "Work by name",
+    sub: "Self time per step of ops, scopes and device work, on all threads and devices. Intervals hold for all rows together with " + String(Math.round(1e4 * DATA.compared.confidence) / 100) + " % confidence.",
     columns: comparedColumns(),
     order: () => ["name", ...(has(PAIR.shapes) ? ["shapes"] : []), ...(has(PAIR.module) ? ["module"] : []), "change", "before", "after", "difference", "share", "calls", ...(rows.some((row) => row[PAIR.memory][SHIFT.before] || row[PAIR.memory][SHIFT.after]) ? ["memory"] : [])],
     hidden: ["low", "high", "callsBefore"],
@@ -165,6 +206,7 @@ function bothRunsChart() {
   return card("Steps of both runs", "Each dot is a step; the dashed lines are the medians.", made, dots, element("div", { class: "tools after" }, copy));
 }
 
-function comparedView(state) {
-  return [comparedSummary(false), tableView("compared", state), bothRunsChart()];
+function comparedView(table, state) {
+  const parts = TABLES.comparedParts ? tableView("comparedParts", table === "comparedParts" ? state : {}) : null;
+  return [comparedSummary(false), parts, tableView("compared", table === "compared" ? state : {}), bothRunsChart()].filter(Boolean);
 }

@@ -137,7 +137,7 @@ function overview() {
   parts.push(stragglersCard());
   if (DATA.map.steps.length) {
     const shared = DATA.map.ranks.length < rows.length || DATA.map.steps.length < DATA.steps.rows.length ? " Neighbours share a cell, which shows the longest." : "";
-    parts.push(card("Own time by rank and step", "A row is a rank. The warmer its colour, the longer the rank was busy in a step, compared with the median of all. Waiting for other ranks does not count." + shared, stepMapChart()));
+    parts.push(card("Own time by rank and step", "A row is a rank. The warmer its colour, the longer the rank was busy in a step. Waiting for other ranks does not count." + shared, stepMapChart()));
   }
   if (rows.length) parts.push(useCard(rows));
   return parts;

@@ -2,7 +2,7 @@
 
 const rangeText = ([first, last]) => (first === last ? String(first) : first + "\u2013" + last);
 
-// A colour between the card and the warning colour: 0 is the median of all steps, 1 is twice of it or more.
+// Colours between the card and the warning colour, from the coolest to the warmest.
 function heatColors() {
   const mix = (share) => "color-mix(in srgb, var(--warn) " + Math.round(100 * share) + "%, var(--accent-soft))";
   const probe = element("i", { hidden: true });
@@ -17,8 +17,11 @@ function heatColors() {
 
 function stepMapChart() {
   const { ranks, steps, micros } = DATA.map, left = 58, top = 6, bottom = 22;  // labels of the first row reach above it
-  const usual = median(micros.filter((value) => value >= 0)) || 1;
-  const rowHeight = () => Math.max(1, Math.min(22, Math.floor(420 / ranks.length)));
+  // A quarter of all times is shorter than what counts as usual: of two ranks one may be slow in every step. The longest hundredth is cut.
+  const known = micros.filter((value) => value >= 0).sort((a, b) => a - b), usual = known[known.length >> 2] || 1;
+  const warmest = Math.max(1.1 * usual, known[Math.floor(0.99 * (known.length - 1))] || 0);
+  const warmth = (time) => Math.max(0, Math.min(20, Math.round((20 * (time - usual)) / (warmest - usual))));
+  const rowHeight = () => Math.max(1, Math.min(ranks.length <= 4 ? 36 : 22, Math.floor(420 / ranks.length)));
   const value = (row, column) => micros[row * steps.length + column];
   const made = canvas(() => top + bottom + ranks.length * rowHeight(), "Own time by rank and step", (context, width) => {
     const colors = heatColors(), tall = rowHeight(), wide = (width - left) / steps.length, gap = wide > 5 && tall > 5 ? 1 : 0;
@@ -26,7 +29,7 @@ function stepMapChart() {
       for (let column = 0; column < steps.length; ++column) {
         const time = value(row, column);
         if (time < 0) continue;
-        context.fillStyle = colors[Math.max(0, Math.min(20, Math.round(20 * (time / usual - 1))))];
+        context.fillStyle = colors[warmth(time)];
         context.fillRect(left + column * wide, top + row * tall, Math.max(0.5, wide - gap), tall - gap);
       }
     }
@@ -47,5 +50,9 @@ function stepMapChart() {
     showTip(event, "Rank " + rangeText(ranks[row]) + ", step " + rangeText(steps[column]) + "\n" + (time < 0 ? "not recorded" : timeText(time * 1000) + (shared ? ", the longest" : "")));
   });
   made.addEventListener("mouseleave", hideTip);
-  return made;
+  const scale = canvas(14, "Colours of the map", (context, width) => heatColors().forEach((each, k) => {
+    context.fillStyle = each;
+    context.fillRect((k * width) / 21, 0, width / 21 + 1, 14);
+  }));
+  return [made, element("div", { class: "scale" }, element("span", {}, "usual, " + timeText(usual * 1000)), scale, element("span", {}, timeText(warmest * 1000) + " or more"))];
 }

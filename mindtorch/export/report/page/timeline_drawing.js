@@ -51,13 +51,13 @@ function drawScene(scene, context, width) {
   const ink = Object.fromEntries(["soft", "line", "faint", "accent", "page", "ink", "d0", "d1", "d2", "d3", "p3"].map((name) => [name, color(name)]));
   context.textBaseline = "middle";
   scene.drawn = 0;
-  drawTicks(scene, context, x, ink);
+  drawTicks(scene, context, width, x, ink);
   for (const track of scene.tracks) drawTrack(scene, context, width, ink, track);
   for (const counter of scene.counters) drawCounter(scene, context, width, x, ink, counter);
   drawArrows(scene, context, x, ink);
 }
 
-function drawTicks(scene, context, x, ink) {
+function drawTicks(scene, context, width, x, ink) {
   const { view, from, to } = scene, rough = (to - from) / 8, power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough);
   context.textAlign = "center";
@@ -67,7 +67,8 @@ function drawTicks(scene, context, x, ink) {
     context.fillStyle = ink.line;
     context.fillRect(Math.round(at), HEAD - 6, 1, scene.height);
     context.fillStyle = ink.faint;
-    context.fillText(timeText(time), at, 7);
+    const text = timeText(time);
+    context.fillText(text, Math.min(at, width - context.measureText(text).width / 2), 7);
   }
 }
 

@@ -1,10 +1,15 @@
 // Frames of CPython 3.11 and 3.12: interpreter frames below the thread's C frame, of which few ever become frame objects.
 #include <Python.h>
 #define Py_BUILD_CORE
+#undef HAVE_STD_ATOMIC  // the C header of atomic types means nothing in C++
+#undef _PyGC_FINALIZED  // 3.12: a macro of the public headers with the name of an internal function
 #include <internal/pycore_frame.h>
+#include <internal/pycore_interp.h>
+#include <internal/pycore_runtime.h>
 #undef Py_BUILD_CORE
 
 #include "python/src/capture/interpreter_frames.h"
+#include "python/src/capture/interpreter_memory.h"
 
 namespace mindtorch::python {
 
@@ -26,5 +31,55 @@ record::StackProvider::Innermost innermost_frame(PyThreadState* thread) noexcept
 }
 
 PyCodeObject* code_of(PyFrameObject* frame) noexcept { return frame->f_frame->f_code; }
+
+std::optional<InterpreterPlaces> interpreter_places() noexcept {
+  const PyInterpreterState* const main = PyInterpreterState_Main();
+#if PY_VERSION_HEX >= 0x030C0000
+  const _gil_runtime_state& gil = *main->ceval.gil;
+#else
+  const _gil_runtime_state& gil = _PyRuntime.ceval.gil;
+#endif
+  return InterpreterPlaces{reinterpret_cast<Address>(main),
+                           reinterpret_cast<Address>(&main->threads.head),
+                           reinterpret_cast<Address>(&gil),
+                           sizeof gil,
+                           reinterpret_cast<Address>(&gil.last_holder),
+                           reinterpret_cast<Address>(&gil.locked),
+                           reinterpret_cast<Address>(&main->gc.collecting)};
+}
+
+std::size_t thread_bytes() noexcept { return offsetof(PyThreadState, datastack_limit); }
+std::size_t frame_bytes() noexcept { return offsetof(_PyInterpreterFrame, localsplus); }
+std::size_t code_bytes() noexcept { return offsetof(PyCodeObject, co_code_adaptive); }
+
+ThreadView view_thread(const void* copy) noexcept {
+  const auto& thread = *static_cast<const PyThreadState*>(copy);
+  return {.next = reinterpret_cast<Address>(thread.next),
+          .interpreter = reinterpret_cast<Address>(thread.interp),
+          .frame = reinterpret_cast<Address>(thread.cframe) + offsetof(_PyCFrame, current_frame),
+          .frame_is_indirect = true,
+          .os_id = static_cast<std::int64_t>(thread.native_thread_id),
+          .stack = reinterpret_cast<Address>(thread.datastack_chunk),
+          .stack_end = reinterpret_cast<Address>(thread.datastack_top)};
+}
+
+FrameView view_frame(const void* copy, Address frame) noexcept {
+  constexpr int kOwnedByC = 3;  // FRAME_OWNED_BY_CSTACK of 3.12; there is none in 3.11
+  const auto& it = *static_cast<const _PyInterpreterFrame*>(copy);
+  const auto code = reinterpret_cast<Address>(it.f_code);
+  return {frame, reinterpret_cast<Address>(it.previous), code,
+          static_cast<std::int64_t>(reinterpret_cast<Address>(it.prev_instr) - (code + offsetof(PyCodeObject, co_code_adaptive))),
+          it.owner < kOwnedByC};
+}
+
+CodeView view_code(const void* copy) noexcept {
+  const auto& code = *static_cast<const PyCodeObject*>(copy);
+  return {reinterpret_cast<Address>(Py_TYPE(&code)),
+          reinterpret_cast<Address>(code.co_filename),
+          reinterpret_cast<Address>(code.co_name),
+          reinterpret_cast<Address>(code.co_linetable),
+          code.co_firstlineno,
+          code._co_firsttraceable * static_cast<int>(sizeof(_Py_CODEUNIT))};
+}
 
 }  // namespace mindtorch::python

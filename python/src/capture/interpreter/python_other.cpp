@@ -3,6 +3,7 @@
 #include <Python.h>
 
 #include "python/src/capture/interpreter_frames.h"
+#include "python/src/capture/interpreter_memory.h"
 #include "python/src/gil.h"
 
 namespace mindtorch::python {
@@ -32,5 +33,13 @@ PyCodeObject* code_of(PyFrameObject* frame) noexcept {
   Py_DECREF(code);
   return code;
 }
+
+std::optional<InterpreterPlaces> interpreter_places() noexcept { return std::nullopt; }
+std::size_t thread_bytes() noexcept { return 0; }
+std::size_t frame_bytes() noexcept { return 0; }
+std::size_t code_bytes() noexcept { return 0; }
+ThreadView view_thread(const void*) noexcept { return {}; }
+FrameView view_frame(const void*, Address) noexcept { return {}; }
+CodeView view_code(const void*) noexcept { return {}; }
 
 }  // namespace mindtorch::python

@@ -1,0 +1,306 @@
+// The rules about waiting, loading and Python.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "mindtorch/analyze/code_origin.h"
+#include "mindtorch/analyze/report/rules.h"
+
+namespace mindtorch::analyze {
+namespace {
+
+using trace::EventKind;
+
+auto on_host(Cause cause) {
+  return [cause](const Cell& cell) { return !cell.is_on_device() && cell.cause == cause; };
+}
+
+// " (in train.py:12:main)" where a line is known, for texts that name one of several.
+std::string calls_text(const std::vector<std::string>& calls) {
+  return calls.empty() ? std::string() : fmt::format("most of it in {}", fmt::join(calls, ", "));
+}
+
+void add_calls(const Judge& judge, const Claim& claim, Finding& found) {
+  const std::vector<std::string> calls = judge.largest(
+      claim, [&](const Cell& cell) { return judge.place(cell).inner; }, 2);
+  if (!calls.empty()) found.evidence.push_back(calls_text(calls));
+}
+
+// What the workers of a loader did while the steps were judged.
+struct Workers {
+  std::size_t count = 0;
+  double busy = 0;                                // of their time
+  std::map<std::string, std::int64_t> functions;  // time of `__getitem__` and `collate_fn`, without what is inside of others
+  std::map<std::string, std::int64_t> lines;      // of samples, or where these functions begin
+};
+
+// "/home/me/data.py:12" of a function that a worker called; empty if it is not known, or code of a library.
+std::string_view source_of(const trace::Recording& recording, EventIndex event) {
+  for (const trace::Attribute& attribute : recording.attributes.find(event)) {
+    if (recording.names[attribute.key] != "source" || !trace::has_text(attribute)) continue;
+    const std::string_view source = recording.names[static_cast<std::size_t>(attribute.bits)];
+    if (code_origin(source.substr(0, source.rfind(':'))) == CodeOrigin::kUser) return source;
+  }
+  return {};
+}
+
+// "__getitem__" of "Dataset.__getitem__(Images)", "pad" of "collate_fn(pad)".
+std::string_view function_in(std::string_view name) {
+  const std::size_t open = name.find('(');
+  if (name.starts_with("Dataset.")) return name.substr(8, open - 8);
+  return name.substr(open + 1, name.size() - open - 2);
+}
+
+Workers workers_of(const Judge& judge) {
+  Workers workers;
+  const trace::Recording& recording = judge.analysis.recording();
+  if (recording.tracks.empty()) return workers;
+  const std::int64_t main_pid = recording.tracks[judge.phases.main_track()].pid;
+  std::int64_t busy = 0, all = 0;
+  for (trace::TrackId t = 0; t < recording.tracks.size(); ++t) {
+    const trace::Track& track = recording.tracks[t];
+    if (track.kind != trace::Track::Kind::kThread || track.pid == main_pid) continue;
+    bool fetches = false;
+    for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
+      const std::string_view name = recording.name(i);
+      const bool is_fetch = name == "DataLoader.fetch";
+      fetches |= is_fetch;
+      if (!judge.ledger.is_judged(recording.events.start_ns[i])) continue;
+      if (is_fetch) busy += recording.events.duration_ns[i];
+      if (!name.starts_with("Dataset.__getitem__") && !name.starts_with("collate_fn(")) continue;
+      workers.functions[std::string(name)] += judge.analysis.tree().self_ns(i);
+      if (const std::string_view source = source_of(recording, i); !source.empty())
+        workers.lines[fmt::format("{}:{}", source, function_in(name))] += judge.analysis.tree().self_ns(i);
+    }
+    if (!fetches) continue;
+    ++workers.count;
+    all += judge.ledger.total_ns();
+    for (const Segment& segment : judge.attribution.of(t)) {
+      if (segment.cause == Cause::kUnknown || segment.place == kNoPlace || !judge.ledger.is_judged(segment.start_ns)) continue;
+      const Place& place = judge.attribution.place(segment.place);
+      if (place.hint != Cause::kThread) workers.lines[place.line] += segment.duration_ns();
+    }
+  }
+  workers.busy = all > 0 ? static_cast<double>(busy) / static_cast<double>(all) : 0;
+  workers.lines.erase("");
+  return workers;
+}
+
+template <class Map>
+std::string most_of(const Map& times) {
+  const auto most = std::ranges::max_element(times, {}, [](const auto& entry) { return entry.second; });
+  return most == times.end() ? std::string() : most->first;
+}
+
+bool is_in_library(const Place& place, std::initializer_list<std::string_view> files) {
+  return std::ranges::any_of(files, [&](std::string_view file) { return contains(place.called, file) || contains(place.inner, file); });
+}
+
+}  // namespace
+
+std::optional<Finding> garbage_collection(const Judge& judge) {
+  auto found = judge.worth("garbage_collection", "Python collects garbage", on_host(Cause::kGarbage), "the cyclic garbage collector");
+  if (found)
+    found->remedy =
+        "Call gc.freeze() and gc.disable() before the loop, and gc.collect() every few hundred steps; do not call gc.collect() in each "
+        "one.";
+  return found;
+}
+
+std::optional<Finding> waiting_for_gil(const Judge& judge) {
+  auto found = judge.worth("waiting_for_gil", "Another thread holds the GIL", on_host(Cause::kGil),
+                           "waiting for the interpreter lock that other threads hold");
+  if (!found) return found;
+  // The lines that other threads run while this one waits.
+  const trace::Recording& recording = judge.analysis.recording();
+  std::map<std::string, std::int64_t> lines;
+  const auto waits = judge.attribution.of(judge.phases.main_track());
+  for (trace::TrackId t = 0; t < recording.tracks.size(); ++t) {
+    if (t == judge.phases.main_track() || recording.tracks[t].pid != recording.tracks[judge.phases.main_track()].pid) continue;
+    const auto others = judge.attribution.of(t);
+    std::size_t at = 0;
+    for (const Segment& wait : waits) {
+      if (wait.cause != Cause::kGil || !judge.ledger.is_judged(wait.start_ns)) continue;
+      while (at < others.size() && others[at].end_ns <= wait.start_ns) ++at;
+      for (std::size_t k = at; k < others.size() && others[k].start_ns < wait.end_ns; ++k) {
+        if (others[k].cause != Cause::kPython) continue;
+        lines[judge.attribution.place(others[k].place).line] +=
+            std::min(wait.end_ns, others[k].end_ns) - std::max(wait.start_ns, others[k].start_ns);
+      }
+    }
+  }
+  lines.erase("");
+  if (const std::string line = most_of(lines); !line.empty()) {
+    found->evidence.push_back(fmt::format("meanwhile another thread runs {}", line));
+    found->lines.insert(found->lines.begin(), line);
+  }
+  found->remedy = "Move that work to another process (multiprocessing, a DataLoader's workers), or into code that releases the GIL.";
+  return found;
+}
+
+std::optional<Finding> waiting_for_data(const Judge& judge) {
+  const Claim claim = judge.free(on_host(Cause::kLoading));
+  if (!judge.is_worth_telling(claim)) return std::nullopt;
+  const Workers workers = workers_of(judge);
+  const bool has_workers = workers.count > 0 || std::ranges::any_of(judge.analysis.recording().names, [](const std::string& name) {
+                             return name == "DataLoader.wait" || contains(name, "_MultiProcessingDataLoaderIter");
+                           });
+  Finding found = judge.finding("waiting_for_data", "The loop waits for data", claim);
+  found.evidence = {judge.passes_in(
+      claim, has_workers ? "waiting for the workers of the data loader" : "the data loader, on the thread that runs the loop")};
+  if (const std::string function = most_of(workers.functions); !function.empty())
+    found.evidence.push_back(
+        fmt::format("{} workers are busy for {} of the time, most of it in {}", workers.count, percent_text(workers.busy), function));
+  const bool are_workers_slow = workers.busy >= Thresholds::kMostOfAStep;  // and not the way from them
+  if (const std::string line = most_of(workers.lines); are_workers_slow && !line.empty()) found.lines.insert(found.lines.begin(), line);
+  if (!has_workers) {
+    add_calls(judge, claim, found);
+    found.remedy =
+        "Load and prepare batches in other processes: DataLoader(num_workers=4, persistent_workers=True), with pin_memory=True for a "
+        "device; or make the line above faster.";
+  } else if (workers.count > 0 && workers.busy < Thresholds::kBusyWorkers) {
+    found.remedy =
+        "The workers are not busy all the time: let them work ahead (prefetch_factor), keep them between epochs (persistent_workers=True), "
+        "and send less through the queue (smaller types, tensors instead of lists).";
+  } else {
+    found.remedy = "The workers cannot keep up: use more of them, make the function above faster, or prepare the data once and store it.";
+  }
+  return found;
+}
+
+std::optional<Finding> compiling_in_steps(const Judge& judge) {
+  auto found =
+      judge.worth("compiling_in_steps", "torch.compile compiles during the steps", on_host(Cause::kCompiling), "Dynamo and Inductor");
+  if (found)
+    found->remedy =
+        "Something changes from step to step: run with TORCH_LOGS=recompiles to see what. Usual causes are Python numbers that change, "
+        "shapes (mark them with dynamic=True or pad them), and functions that are made anew.";
+  return found;
+}
+
+std::optional<Finding> checkpoints(const Judge& judge) {
+  // A function of the program that saves does nothing else that takes long: opening, writing and closing the file belong to it.
+  const auto saves = [&](const Cell& cell) {
+    return !cell.is_on_device() &&
+           is_in_library(judge.place(cell), {"torch/serialization.py", "torch/distributed/checkpoint/", "safetensors/"});
+  };
+  std::set<std::string> functions;
+  for (const Cell& cell : judge.ledger.cells()) {
+    if (saves(cell)) functions.insert(function_of(judge.place(cell)));
+  }
+  const auto is_meant = [&](const Cell& cell) {
+    if (cell.is_on_device() || saves(cell)) return !cell.is_on_device();
+    const bool is_of_file = cell.cause == Cause::kPython || cell.cause == Cause::kIo || cell.cause == Cause::kNotRunning;
+    const Place& place = judge.place(cell);
+    return is_of_file && place.function != "<module>" && !place.line.empty() && functions.contains(function_of(place));
+  };
+  auto found = judge.worth("checkpoints", "Checkpoints are written while training waits", is_meant, "saving or loading tensors");
+  if (found)
+    found->remedy =
+        "Copy the state to the host and write it in another thread (torch.distributed.checkpoint.async_save), or save less often.";
+  return found;
+}
+
+std::optional<Finding> logging(const Judge& judge) {
+  const auto is_meant = [&](const Cell& cell) {
+    return !cell.is_on_device() && cell.cause != Cause::kLoading &&
+           is_in_library(judge.place(cell), {"logging/", "tqdm/", "wandb/", "tensorboard", "mlflow/", "rich/"});
+  };
+  auto found = judge.worth("logging", "Logging holds up the steps", is_meant, "logging and progress bars");
+  if (found) found->remedy = "Log every hundredth step, and from a queue (logging.handlers.QueueHandler).";
+  return found;
+}
+
+std::optional<Finding> sleeping(const Judge& judge) {
+  auto found = judge.worth("sleeping", "The program sleeps", on_host(Cause::kSleep), "sleeping");
+  if (found) found->remedy = "Remove the sleep, or wait for the event itself instead of polling for it.";
+  return found;
+}
+
+std::optional<Finding> waiting_for_lock(const Judge& judge) {
+  auto found = judge.worth("waiting_for_lock", "The program waits for a lock", on_host(Cause::kLock), "waiting for locks");
+  if (found) found->remedy = "Hold the lock for a shorter time on the other thread, or do not share what it protects.";
+  return found;
+}
+
+std::optional<Finding> waiting_for_thread(const Judge& judge) {
+  const auto is_meant = on_host(Cause::kThread);
+  const Claim claim = judge.free(is_meant);
+  auto found = judge.worth("waiting_for_thread", "The program waits for another thread or process", is_meant,
+                           "waiting for queues, threads or processes");
+  if (!found) return found;
+  add_calls(judge, claim, *found);
+  found->remedy = "Start that work earlier, so that it runs beside the steps, or divide it among more threads or processes.";
+  return found;
+}
+
+std::optional<Finding> files_and_network(const Judge& judge) {
+  const auto is_meant = on_host(Cause::kIo);
+  const Claim claim = judge.free(is_meant);
+  auto found = judge.worth("files_and_network", "The program waits for files or the network", is_meant, "input and output");
+  if (!found) return found;
+  add_calls(judge, claim, *found);
+  found->remedy = "Read ahead and write behind on another thread, or less often.";
+  return found;
+}
+
+std::optional<Finding> not_running(const Judge& judge) {
+  auto found = judge.worth("not_running", "The processors are busy with other threads", on_host(Cause::kNotRunning),
+                           "being ready to run while other threads have the processors");
+  if (found)
+    found->remedy =
+        "There are more busy threads than processors: set torch.set_num_threads() and the threads of other libraries (OMP_NUM_THREADS) so "
+        "that all processes together have one per processor.";
+  return found;
+}
+
+std::optional<Finding> exposed_collectives(const Judge& judge) {
+  const auto is_meant = [](const Cell& cell) {
+    return cell.is_on_device() ? cell.device == DevicePhase::kCollective : cell.cause == Cause::kCollective;
+  };
+  auto found = judge.worth("exposed_collectives", "The program waits for collectives", is_meant, "communication that nothing hides");
+  if (found)
+    found->remedy =
+        "Compare the ranks with `mtprof ranks`: if one is late, all others wait for it. Otherwise let communication run beside the "
+        "backward pass (larger buckets, no_sync() while gradients accumulate), or send less (bfloat16 gradients).";
+  return found;
+}
+
+std::optional<Finding> slow_python(const Judge& judge) {
+  const auto is_python = [&](const Cell& cell) {
+    return !cell.is_on_device() && cell.cause == Cause::kPython && !cell.is_glue && !judge.place(cell).function.empty();
+  };
+  const auto function_of_cell = [&](const Cell& cell) { return function_of(judge.place(cell)); };
+  const std::vector<std::string> functions = judge.largest(judge.free(is_python), function_of_cell, 1);
+  if (functions.empty()) return std::nullopt;
+  const auto is_meant = [&](const Cell& cell) { return is_python(cell) && function_of_cell(cell) == functions[0]; };
+  const Claim claim = judge.free(is_meant);
+  if (judge.ledger.share(claim.ns) < Thresholds::kSlowFunction) return std::nullopt;
+  const std::string function = judge.largest(
+      claim, [&](const Cell& cell) { return judge.place(cell).function; }, 1)[0];
+  Finding found = judge.finding("slow_python", fmt::format("Python runs in {}", function), claim);
+  found.evidence = {judge.passes_in(claim, fmt::format("{}, outside of ops", functions[0]))};
+  add_calls(judge, claim, found);
+  found.remedy =
+      "Replace loops over elements by ops on whole tensors, move work that is the same in each step out of the loop, and let other "
+      "processes do what does not need the model.";
+  return found;
+}
+
+std::optional<Finding> python_between_ops(const Judge& judge) {
+  const Claim claim = judge.free([](const Cell& cell) {
+    return !cell.is_on_device() && !cell.is_between_steps &&
+           (cell.cause == Cause::kPython || cell.cause == Cause::kUnknown || cell.cause == Cause::kNative);
+  });
+  if (!judge.phases.has_steps() || judge.ledger.share(claim.ns) < Thresholds::kMostOfAStep) return std::nullopt;
+  Finding found = judge.finding("python_between_ops", "Most of the time passes outside of ops", claim);
+  found.evidence = {judge.passes_in(claim, "Python or in libraries that record nothing")};
+  found.remedy = judge.attribution.sees_python()
+                     ? "No line takes much of it: compile the model (torch.compile), or give each call more work (larger batches)."
+                     : "What ran there was not recorded. Record the program with `mtprof run`, which looks at its Python threads.";
+  return found;
+}
+
+}  // namespace mindtorch::analyze

@@ -1,7 +1,0 @@
-// All optimizers.
-#pragma once
-
-#include "mindtorch/runtime/optim/adagrad.h"
-#include "mindtorch/runtime/optim/adam.h"
-#include "mindtorch/runtime/optim/rmsprop.h"
-#include "mindtorch/runtime/optim/sgd.h"

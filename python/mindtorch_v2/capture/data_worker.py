@@ -1,0 +1,110 @@
+"""What a worker of PyTorch's DataLoader records of itself: fetching, items, collating and the queues, in a file that the process with the
+training loop reads (python/src/sampling/worker_spans.h describes it). Whatever goes wrong, the worker works on and records nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from pathlib import Path
+
+_MOST_BYTES = 8 << 20  # of a file; what is older is kept in one more of this size
+
+
+class WorkerLog:
+    """Appends spans to the file of this worker."""
+
+    def __init__(self, folder: Path, worker: int):
+        self._path = folder / f"{os.getpid()}.spans"
+        self._header = f"w {os.getpid()} {threading.get_native_id()} {worker}\n"
+        self._names: dict[str, int] = {}
+        self._lines: list[str] = []  # not yet written
+        self._lost = self._bytes = 0
+        self._file = -1
+        with contextlib.suppress(OSError):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._open()
+
+    def _open(self) -> None:
+        self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self._bytes = 0
+        self._lines = [self._header, *(f"n {number} {words}\n" for words, number in self._names.items()), f"l {self._lost}\n"]
+
+    def name(self, text: str, source: str = "") -> int:
+        """The number of a name, whose code is at `source` ("file.py:12")."""
+        words = f"{' '.join(text.split())}\t{' '.join(source.split())}"
+        if words not in self._names:
+            self._lines.append(f"n {len(self._names)} {words}\n")
+        return self._names.setdefault(words, len(self._names))
+
+    def span(self, name: int, begin: int) -> None:
+        """From `begin` until now."""
+        self._lines.append(f"s {name} {begin} {time.monotonic_ns()}\n")
+
+    def flush(self) -> None:
+        if self._file < 0:
+            self._lines.clear()
+            return
+        text = "".join(self._lines).encode("utf-8", "replace")
+        self._lines.clear()
+        try:
+            if self._bytes > _MOST_BYTES:
+                os.close(self._file)
+                old = self._path.with_suffix(".old")
+                self._lost += _spans_of(old)
+                os.replace(self._path, old)
+                self._open()
+                text = "".join(self._lines).encode("utf-8", "replace") + text
+                self._lines.clear()
+            os.write(self._file, text)
+            self._bytes += len(text)
+        except OSError:
+            self._file = -1  # full, closed or removed
+
+
+def _spans_of(path: Path) -> int:
+    try:
+        return path.read_bytes().count(b"\ns ")
+    except OSError:
+        return 0
+
+
+class LoggedScope:
+    """A span of the log as a context manager. A worker has one thread and no recursion of the same scope."""
+
+    __slots__ = ("_begin", "_log", "_name")
+
+    def __init__(self, log: WorkerLog, name: int):
+        self._log, self._name = log, name
+
+    def __enter__(self) -> None:
+        self._begin = time.monotonic_ns()
+
+    def __exit__(self, *_) -> None:
+        self._log.span(self._name, self._begin)
+
+
+class LoggedQueue:
+    """A queue of the worker, whose calls are spans."""
+
+    def __init__(self, queue, log: WorkerLog, get: str = "", put: str = ""):
+        self._queue, self._log = queue, log
+        self._get_name = log.name(get) if get else -1
+        self._put_name = log.name(put) if put else -1
+
+    def get(self, *args, **kwargs):
+        begin = time.monotonic_ns()
+        item = self._queue.get(*args, **kwargs)
+        self._log.span(self._get_name, begin)
+        return item
+
+    def put(self, *args, **kwargs):
+        begin = time.monotonic_ns()
+        self._queue.put(*args, **kwargs)
+        self._log.span(self._put_name, begin)
+        self._log.flush()
+
+    def __getattr__(self, name):
+        return getattr(self._queue, name)

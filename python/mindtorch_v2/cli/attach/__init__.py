@@ -1,0 +1,1 @@
+"""mtprof attach: records a process that runs already and was not prepared for it."""

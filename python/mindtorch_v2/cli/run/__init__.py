@@ -1,0 +1,1 @@
+"""mtprof run and mtprof collect: a launcher that starts the program, and a recorder inside each of its processes."""
