@@ -74,7 +74,8 @@ std::size_t slot_count(const std::vector<SealedLog>& logs) {
 // A thread that was attached to the session without recording anything gets no track. One whose events were all refused gets an empty
 // track, because its losses name it.
 bool took_part(const SealedLog& log) {
-  return log.losses.refused > 0 || std::any_of(log.segments.begin(), log.segments.end(), [](const Segment& segment) { return !segment.empty(); });
+  return log.losses.refused > 0 ||
+         std::any_of(log.segments.begin(), log.segments.end(), [](const Segment& segment) { return !segment.empty(); });
 }
 
 }  // namespace
