@@ -22,7 +22,7 @@ ROOMS = {
     "torch_bridge": ["base", "capture"],
     "profiler": ["base", "events", "capture", "torch_bridge"],
     "monitor": ["base", "profiler"],
-    "compat": ["base", "profiler", "torch_bridge"],
+    "compat": ["base", "monitor", "profiler", "torch_bridge"],
     "autograd/profiler_util.py": ["base", "events"],
     "autograd/profiler.py": ["base", "events", "profiler", "compat", "torch_bridge", "autograd/profiler_util.py"],
     "cli": ["base", "profiler", "monitor", "compat", "torch_bridge", ""],

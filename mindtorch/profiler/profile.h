@@ -91,8 +91,8 @@ class MINDTORCH_EXPORT Profile {
   void set_trace_calls(std::function<void(TraceCall)> make) { trace_calls_ = std::move(make); }
 
   // What was recorded so far, while the trace goes on; another thread may step the profile meanwhile. It has an id of its own. Throws Error
-  // if nothing is recorded now, or if events are written to a file.
-  trace::Recording snapshot() const;
+  // if nothing is recorded now, or if events are written to a file. With `last`, what began earlier than that long ago is left out.
+  trace::Recording snapshot(std::chrono::nanoseconds last = std::chrono::nanoseconds::max()) const;
 
   // Switches activities of the running trace off and on. Those that are not recorded anyway, and calls outside a trace, have no effect; the
   // next cycle starts with all activities on.

@@ -113,10 +113,10 @@ void Profile::describe(trace::Recording& recording) const {
     if (const auto device = device_type_of(activity)) recording.options.activities.push_back(*device);
 }
 
-trace::Recording Profile::snapshot() const {
+trace::Recording Profile::snapshot(std::chrono::nanoseconds last) const {
   if (phase_ != Phase::kRunning) throw_error("profiler.snapshot", "the profile is not recording");
   std::string id = options_.custom_trace_id_callback ? options_.custom_trace_id_callback() : random_trace_id();
-  trace::Recording recording = recorder_->snapshot();
+  trace::Recording recording = recorder_->snapshot(last);
   for (const auto& [key, json] : results_.metadata()) recording.metadata[key] = json;
   describe(recording);
   recording.trace_id = std::move(id);

@@ -1,6 +1,7 @@
 // Recorder: the interface through which a Profile records, one trace after another. A Profile depends on nothing else of the recorder.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -24,9 +25,9 @@ class MINDTORCH_EXPORT Recorder {
   virtual void start() = 0;
   // Ends the trace, even if it throws.
   virtual trace::Recording stop() = 0;
-  // The running trace as it is now; it goes on. May be called by another thread than the other functions. stop(), discard() and toggle()
-  // wait for it, the others do not.
-  virtual trace::Recording snapshot() = 0;
+  // The running trace as it is now, or the last part of it; it goes on. May be called by another thread than the other functions. stop(),
+  // discard() and toggle() wait for it, the others do not.
+  virtual trace::Recording snapshot(std::chrono::nanoseconds last) = 0;
   // Drops a trace that is prepared or running.
   virtual void discard() noexcept = 0;
 

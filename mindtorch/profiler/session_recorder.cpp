@@ -92,10 +92,10 @@ std::unique_lock<std::mutex> SessionRecorder::wait_for_snapshot() {
   return ::getpid() == pid_ ? std::unique_lock(snapshot_mutex_) : std::unique_lock<std::mutex>();
 }
 
-trace::Recording SessionRecorder::snapshot() {
+trace::Recording SessionRecorder::snapshot(std::chrono::nanoseconds last) {
   const auto lock = wait_for_snapshot();
   if (!session_) throw_error("record.snapshot", "the session was stopped");
-  return session_->snapshot();
+  return session_->snapshot(last);
 }
 
 trace::Recording SessionRecorder::stop() {

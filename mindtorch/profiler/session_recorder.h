@@ -25,7 +25,7 @@ class SessionRecorder : public Recorder {
   void prepare(const ProfileOptions& options, const std::vector<Activity>& activities) override;
   void start() override;
   trace::Recording stop() override;
-  trace::Recording snapshot() override;
+  trace::Recording snapshot(std::chrono::nanoseconds last) override;
   void discard() noexcept override;
   void toggle(Activity activity, bool on) override;
   void mark_step(std::int64_t step) override;

@@ -123,7 +123,7 @@ class Session::Impl {
   SealedLogs halt() noexcept;
   // What is known of the recording before its events.
   trace::Recording about() const;
-  trace::Recording assembled(const SealedLogs& logs, std::uint64_t end_ticks);
+  trace::Recording assembled(const SealedLogs& logs, std::uint64_t window_start, std::uint64_t end_ticks);
   // The same for a session that has stopped. If there is not enough memory for a recording of all events, it is one of the newest: their
   // number is halved until they fit, and the blocks of the others are released.
   trace::Recording assembled_if_possible(SealedLogs& logs);
@@ -197,8 +197,8 @@ trace::Recording Session::Impl::about() const {
   return about;
 }
 
-trace::Recording Session::Impl::assembled(const SealedLogs& logs, std::uint64_t end_ticks) {
-  const Ingredients ingredients{logs, sources.batches(), core, core.window_start(), end_ticks, options.stacks ? stack_provider() : nullptr};
+trace::Recording Session::Impl::assembled(const SealedLogs& logs, std::uint64_t window_start, std::uint64_t end_ticks) {
+  const Ingredients ingredients{logs, sources.batches(), core, window_start, end_ticks, options.stacks ? stack_provider() : nullptr};
   if (spill) return spill->finish(ingredients, about());
   trace::Recording recording = assemble(ingredients, about());
   sources.complete(recording);
@@ -209,7 +209,7 @@ trace::Recording Session::Impl::assembled(const SealedLogs& logs, std::uint64_t 
 trace::Recording Session::Impl::assembled_if_possible(SealedLogs& logs) {
   for (;;) {
     try {
-      return assembled(logs, stop_ticks);
+      return assembled(logs, core.window_start(), stop_ticks);
     } catch (const std::bad_alloc&) {
       const std::uint64_t dropped = spill ? 0 : drop_older_half(logs);  // what was spilled is safe in its file
       if (dropped == 0) throw;
@@ -302,7 +302,7 @@ trace::Recording Session::stop() {
 
 // The logs are looked at first. What they held then is older than the end of the snapshot, and the window, which may have moved on since,
 // begins no earlier than what a ring had dropped by then.
-trace::Recording Session::snapshot() {
+trace::Recording Session::snapshot(std::chrono::nanoseconds last) {
   Impl& impl = *impl_;
   impl.require(Impl::Phase::kRunning, "record.snapshot", "the session is not running");
   if (impl.spill) throw_error("record.snapshot", "the events of this session go to a file: stop it to read them");
@@ -313,7 +313,8 @@ trace::Recording Session::snapshot() {
   impl.sources.collect(impl.core.clock.ticks(), [&] { return impl.core.window_start(); });
   const SealedLogs logs = Registry::instance().look(&impl.core);
   impl.core.sample_clock();
-  return impl.assembled(logs, impl.core.clock.ticks());
+  const std::uint64_t now = impl.core.clock.ticks();
+  return impl.assembled(logs, std::max(impl.core.window_start(), impl.core.ticks_before(now, last)), now);
 }
 
 bool set_recording_listener(RecordingListener* it) noexcept {

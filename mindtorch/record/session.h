@@ -75,8 +75,8 @@ class MINDTORCH_EXPORT Session {
   // Returns what stop() would return now, and goes on recording: what a ring holds stays there, and a later snapshot or stop() holds it
   // too. Scopes that are open now are unfinished in it. No thread that records waits for it. Sources are stopped and started again, which
   // waits for work in flight on their devices. Another thread may call mark_step() meanwhile, and no other function. Throws if the session
-  // is not running, or if it spills.
-  trace::Recording snapshot();
+  // is not running, or if it spills. With `last`, what began earlier than that long ago is left out.
+  trace::Recording snapshot(std::chrono::nanoseconds last = std::chrono::nanoseconds::max());
 
   // Switches host events off and on again while the session runs.
   void toggle_events(bool on);

@@ -35,6 +35,11 @@ SessionCore::SessionCore(const SessionOptions& options, std::uint32_t generation
   keep_ticks_ = static_cast<std::uint64_t>(static_cast<double>(budget.keep_ns) / clock.ns_per_tick());
 }
 
+std::uint64_t SessionCore::ticks_before(std::uint64_t now, std::chrono::nanoseconds time) const noexcept {
+  const double ticks = static_cast<double>(time.count()) / clock.ns_per_tick();
+  return ticks < static_cast<double>(now) ? now - static_cast<std::uint64_t>(ticks) : 0;
+}
+
 void* SessionCore::take_block(std::vector<void*>& spare) noexcept {
   if (over_budget()) {
     if (budget.policy == Budget::Policy::kGrow) return nullptr;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -64,6 +65,9 @@ class SessionCore {
   std::vector<TickStep> steps(std::size_t first = 0) const;
   // Events that started earlier are no longer needed (keep_last by steps or time); 0: all events are needed.
   std::uint64_t window_start() const noexcept { return window_start_.load(std::memory_order_relaxed); }
+
+  // The tick that was `time` before `now`; 0 if no tick is as old.
+  std::uint64_t ticks_before(std::uint64_t now, std::chrono::nanoseconds time) const noexcept;
 
   // Clock samples: at start, about every second while segments fill, at stop.
   void sample_clock() noexcept;

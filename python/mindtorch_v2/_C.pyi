@@ -793,8 +793,8 @@ class Profile:
 
     def stop_trace(self) -> None: ...
 
-    def _snapshot(self) -> Recording:
-        """What was recorded so far; recording goes on."""
+    def _snapshot(self, last_ns: int = 9223372036854775807) -> Recording:
+        """What was recorded so far, or its last part; recording goes on."""
 
     def toggle_collection_dynamic(self, enable: bool, activities: object) -> None: ...
 

@@ -49,7 +49,7 @@ class FakeRecorder : public Recorder {
     script_.say("stop");
     return recorded();
   }
-  trace::Recording snapshot() override {
+  trace::Recording snapshot(std::chrono::nanoseconds /*last*/) override {
     script_.say("snapshot");
     return recorded();
   }

@@ -63,6 +63,18 @@ TEST_F(SnapshotTest, AWindowOfTimeIsWholeInEachSnapshot) {
   }
 }
 
+TEST_F(SnapshotTest, TheLastPartOfItLeavesOutWhatBeganEarlier) {
+  auto session = started();
+  steps(*session, 0, 50);
+  const std::int64_t last = 10 * 301;  // of fifty steps
+  const trace::Recording part = session->snapshot(std::chrono::nanoseconds(last));
+  EXPECT_EQ(part.steps.front().step, 40);
+  EXPECT_EQ(part.steps.back().step, 49);
+  EXPECT_EQ(part.clock.end_ns - part.clock.start_ns, last);
+  EXPECT_EQ(part.events.size() + lost(part, LossReason::kOverwritten), 50u * 300);
+  EXPECT_EQ(stopped(*session).events.size(), 50u * 300);
+}
+
 TEST_F(SnapshotTest, AScopeThatIsOpenEndsWithTheSnapshotAndIsWholeLater) {
   auto session = started();
   {

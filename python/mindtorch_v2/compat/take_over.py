@@ -11,6 +11,7 @@ import os
 import sys
 from types import ModuleType
 
+from mindtorch_v2.compat.on_demand import KINETO_USE_DAEMON, OnDemandProfiles, keep_kineto_away
 from mindtorch_v2.profiler._kineto_profile import _KinetoProfile
 from mindtorch_v2.torch_bridge.imports import after_import
 
@@ -42,6 +43,7 @@ _GET_THEIRS = ("torch", "mindtorch_v2")  # packages that see torch's own names
 
 _handles: list[TakeOver] = []  # of calls that have not been undone
 _given: dict[str, dict[str, object]] = {}  # by module of torch: names and what is given for them
+_on_demand: OnDemandProfiles | None = None  # while a daemon is served
 _rebound: list[tuple[dict, str, object, object]] = []  # names that modules had imported before: globals, name, torch's, ours
 
 
@@ -89,7 +91,7 @@ class TakeOver:
             _give_back()
 
 
-def take_over(*, recordings: bool = False, background: bool = False, python_calls: bool = False) -> TakeOver:
+def take_over(*, recordings: bool = False, background: bool = False, python_calls: bool = False, daemon: bool | None = None) -> TakeOver:
     """From now on, whoever asks torch.profiler or torch.autograd.profiler for a profile gets ours, with its schedule, handlers and files.
 
     It may be called before torch is imported. Names that other modules have imported from torch's before are replaced too; objects that
@@ -100,6 +102,8 @@ def take_over(*, recordings: bool = False, background: bool = False, python_call
         background: export_chrome_trace() returns at once, and a thread writes the file, which appears whole. wait_for_exports() waits for
             it, and so does the end of the program. A file that cannot be written is a warning.
         python_calls: profiles with stacks record every call of a Python or C function, as torch.profiler does.
+        daemon: record what dynolog's daemon asks for (`dyno gputrace`). By default, if KINETO_USE_DAEMON is set; PyTorch, which would
+            ask the daemon too, does not then, unless it was imported before.
     """
     handle = TakeOver()
     _handles.append(handle)
@@ -107,9 +111,19 @@ def take_over(*, recordings: bool = False, background: bool = False, python_call
     _KinetoProfile._exports_in_background |= background
     if python_calls:
         _KinetoProfile._usual_python_calls = "stacks"
+    if daemon if daemon is not None else KINETO_USE_DAEMON in os.environ:
+        _serve_daemon()
     for module in _NAMES:
         after_import(module, lambda module=module: _take(module))
     return handle
+
+
+def _serve_daemon() -> None:
+    global _on_demand
+    if _on_demand is None:
+        keep_kineto_away()
+        _on_demand = OnDemandProfiles()
+        _on_demand.start()
 
 
 def _take(name: str) -> None:
@@ -135,6 +149,10 @@ def _rebind(ours_of: dict[int, tuple[object, object]]) -> None:
 
 
 def _give_back() -> None:
+    global _on_demand
+    on_demand, _on_demand = _on_demand, None
+    if on_demand is not None:
+        on_demand.stop()
     for name, given in _given.items():
         module = sys.modules[name]
         module.__class__ = ModuleType
@@ -153,9 +171,9 @@ def _give_back() -> None:
 def options_of(value: str) -> dict[str, bool]:
     """The arguments of take_over() that MINDTORCH_TAKE_OVER asks for: "1" for none, or names of options that are True."""
     words = {word.strip() for word in value.split(",")} - {"1", ""}
-    if unknown := words - {"recordings", "background", "python_calls"}:
+    if unknown := words - {"recordings", "background", "python_calls", "daemon"}:
         raise ValueError(
-            f'{ENVIRONMENT} is "1", or some of "recordings", "background" and "python_calls" with commas between them, '
+            f'{ENVIRONMENT} is "1", or some of "recordings", "background", "python_calls" and "daemon" with commas between them, '
             f"got {', '.join(sorted(unknown))!r}"
         )
     return dict.fromkeys(words, True)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from mindtorch_v2 import _C
 from mindtorch_v2.monitor import settings
+from mindtorch_v2.monitor.daemon import Daemon
 from mindtorch_v2.monitor.recording import KeptRecording
 from mindtorch_v2.monitor.request import Request, all_stacks, file_name, plain_text, stacks_text
 from mindtorch_v2.monitor.signals import SignalHooks
@@ -27,6 +28,7 @@ from mindtorch_v2.monitor.thread import MonitorThread, ThisProcess, tell
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from mindtorch_v2.monitor.daemon import Wish
     from mindtorch_v2.profiler.recording import Recording
 
 
@@ -49,6 +51,7 @@ class Monitor:
         hang_after: float | str | None = None,
         signals: Iterable[int] = (),
         control: bool = True,
+        daemon: bool = False,
         handlers: Iterable[Callable[[dict], Any]] = (),
         metrics_every: float | str = 10.0,
         pause: float | str = 60.0,
@@ -60,6 +63,7 @@ class Monitor:
         self._hang_after = None if hang_after is None else settings.parse_seconds("hang_after", hang_after)
         self._signals = SignalHooks(settings.parse_signals(signals), lambda name: self.trigger("signal", detail=name))
         self._wants_control = bool(control)
+        self._wants_daemon = bool(daemon)
         self._handlers = settings.parse_functions("handlers", handlers)
         self._metrics_every = settings.parse_seconds("metrics_every", metrics_every)
         self._pause = settings.parse_seconds("pause", pause)
@@ -70,6 +74,7 @@ class Monitor:
         self._recording = KeptRecording(settings.parse_window(keep_last), settings.parse_size(max_memory), max_cost, options)
         self.cost = self._recording.cost
         self._control: Control | None = None
+        self._daemon: Daemon | None = None
         self._thread: MonitorThread | None = None
         self._is_running = False
         self._process = 0
@@ -108,10 +113,17 @@ class Monitor:
         self._without("files and metrics", self._thread.start)
         if self._wants_control:
             self._without("`mtprof trigger` and `mtprof live`", self._open_control)
+        if self._wants_daemon:
+            self._without("the daemon of the fleet", self._ask_daemon)
         self._signals.install()
 
     def _open_control(self) -> None:
         self._control = Control(self._answer)
+
+    def _ask_daemon(self) -> None:
+        daemon = Daemon(_ForDaemon(self))
+        daemon.start()
+        self._daemon = daemon
 
     def _without(self, part: str, start: Callable[[], Any]) -> None:
         """A part that cannot be started is told, and the program goes on without it."""
@@ -125,6 +137,9 @@ class Monitor:
         if not self._is_here():
             return
         self._is_running = False
+        if self._daemon is not None:
+            self._daemon.stop()
+            self._daemon = None
         self._signals.remove()
         self._closes_itself = self._thread.is_caller()  # a handler has called this
         try:
@@ -184,6 +199,8 @@ class Monitor:
         self._is_hung = False
         is_slow = self.times.add(seconds)
         self._recording.step(self._step)
+        if self._daemon is not None:
+            self._daemon.stepped(self._step)
         if is_slow and self._finds_slow_steps and now - self._last_slow >= self._pause:
             self._last_slow = now
             detail = f"step {self._step - 1} took {seconds:.6f} s, the median is {self.times.median:.6f} s"
@@ -280,7 +297,8 @@ class Monitor:
 
     def _write_recording(self, request: Request) -> None:
         at_step = self._step
-        recording = self._recording.read(self.times.median)
+        last_seconds = None if request.since is None else max(self._clock() - request.since, 1e-9)
+        recording = self._recording.read(self.times.median, last_seconds)
         if not request.writes:
             return
         about = {"reason": request.reason, "detail": request.detail, "step": at_step, "metrics": self.metrics()}
@@ -326,6 +344,22 @@ class Monitor:
 
     def _status(self) -> dict:
         return {"pid": os.getpid(), "metrics": self.metrics(), "files": self._files[-10:], "work": asdict(self._recording.work)}
+
+
+class _ForDaemon:
+    """Serves the wishes of the fleet's daemon from what the monitor keeps."""
+
+    def __init__(self, monitor: Monitor):
+        self._monitor = monitor
+        self._began = 0.0
+
+    def begin(self, wish: Wish) -> None:
+        if missing := self._monitor._recording.lacks(wish.options):
+            tell(f"The daemon asks for {', '.join(missing)}, which this monitor was not started with: the trace lacks that.")
+        self._began = self._monitor._clock()
+
+    def end(self, wish: Wish) -> None:
+        self._monitor._thread.submit(Request("daemon", output=wish.path, since=self._began))
 
 
 def _export(recording: Recording, path: str) -> None:
@@ -380,6 +414,7 @@ def monitor(**arguments: Any) -> Monitor:
             stacks of all threads.
         signals: signals on which everything is written.
         control: whether `mtprof trigger` and `mtprof live` of the same user may be used.
+        daemon: whether dynolog's daemon is asked for wishes, so that `dyno gputrace` gets traces of this program.
         handlers: functions, called with metrics() every `metrics_every` (seconds, or "1m") and at the end, on the thread of the monitor.
         pause: shortest time between two files about slow steps.
 

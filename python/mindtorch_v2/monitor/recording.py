@@ -46,6 +46,10 @@ class KeptRecording:
             schedule=lambda step: ProfilerAction.RECORD, **{"sampling_interval_ms": SAMPLING_INTERVAL_MS, **self._options, **kept}
         )
 
+    def lacks(self, options: dict[str, bool]) -> list[str]:
+        """Which of these options of profile() are wanted, and not recorded."""
+        return [name for name, wanted in options.items() if wanted and not self._options.get(name)]
+
     def start(self) -> None:
         if is_profiler_enabled():
             raise RuntimeError("another profile of the process is active, and goes on")
@@ -84,14 +88,14 @@ class KeptRecording:
         if self.cost.adjust(step_seconds):
             tell(self.cost.text())
 
-    def read(self, step_seconds: float | None) -> Recording:
-        """What is kept now; the program goes on, and so does the recording."""
+    def read(self, step_seconds: float | None, last_seconds: float | None = None) -> Recording:
+        """What is kept now, or the last seconds of it; the program goes on, and so does the recording."""
         prof = self._prof
         if prof is None:
             raise RuntimeError("the monitor records nothing")
         self._is_reading = True
         try:
-            recording = prof.snapshot()
+            recording = prof.snapshot(last_seconds=last_seconds)
         finally:
             self._is_reading = False
         self.lost = sum(loss.count for loss in recording.losses() if loss.reason not in ("overwritten", "unfinished"))

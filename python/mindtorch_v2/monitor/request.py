@@ -29,6 +29,7 @@ class Request:
     output: str | None = None
     stacks: dict[str, list[str]] | None = None
     due_step: int = 0
+    since: float | None = None  # what began earlier, by the monitor's clock, is left out
     writes: bool = True  # False: the recording is only looked at
     done: threading.Event = field(default_factory=threading.Event)
     file: str | None = None

@@ -6,6 +6,7 @@ import copy
 import inspect
 import json
 import logging
+import math
 import os
 import re
 import threading
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from mindtorch_v2.profiler.profiler import _ITraceObserver
 
 
+_A_CENTURY_S = 100 * 365 * 24 * 3600
 _TRACE_SUFFIX = re.compile(r"(\.pt)?(\.trace)?\.(json|json\.gz|pftrace|pftrace\.gz)$")
 # To the logger, and by the words, that programs know from torch.
 _TIMED_OUT = "The profiler timed out after %.3f seconds, returning partial results with 0 of %d events"
@@ -281,10 +283,12 @@ class _KinetoProfile(_C.Profile):
         """Switches activities of the running trace off and on."""
         super().toggle_collection_dynamic(enable, activities)
 
-    def snapshot(self) -> Recording:
-        """What was recorded so far in the running trace, which goes on. Any thread may call it."""
+    def snapshot(self, *, last_seconds: float | None = None) -> Recording:
+        """What was recorded so far in the running trace, or in its last seconds. The trace goes on. Any thread may call it."""
+        if last_seconds is not None and not 0 < last_seconds < math.inf:
+            raise ValueError(f"last_seconds must be a positive number, got {last_seconds!r}")
         self._add_distributed_info()
-        return Recording(self._snapshot())
+        return Recording(self._snapshot() if last_seconds is None else self._snapshot(int(min(last_seconds, _A_CENTURY_S) * 1e9)))
 
     @property
     def activities(self) -> set[ProfilerActivity]:

@@ -3,6 +3,9 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include <chrono>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -77,8 +80,11 @@ void def_recording(Class& type) {
       .def("start_trace", [](PythonProfile& self) { raising_kept_error([&] { self->start_trace(); }); })
       .def("stop_trace", [](PythonProfile& self) { raising_kept_error([&] { self->stop_trace(); }); })
       .def(
-          "_snapshot", [](const PythonProfile& self) { return HeldRecording(std::make_shared<trace::Recording>(self->snapshot())); },
-          "What was recorded so far; recording goes on.")
+          "_snapshot",
+          [](const PythonProfile& self, std::int64_t last_ns) {
+            return HeldRecording(std::make_shared<trace::Recording>(self->snapshot(std::chrono::nanoseconds(last_ns))));
+          },
+          nb::arg("last_ns") = std::numeric_limits<std::int64_t>::max(), "What was recorded so far, or its last part; recording goes on.")
       .def(
           "toggle_collection_dynamic",
           [](PythonProfile& self, bool enable, nb::handle activities) {

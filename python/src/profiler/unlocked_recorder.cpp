@@ -28,9 +28,9 @@ class UnlockedRecorder : public profiler::Recorder {
     const ReleasedGil unlocked;
     return recorder_->stop();
   }
-  trace::Recording snapshot() override {
+  trace::Recording snapshot(std::chrono::nanoseconds last) override {
     const ReleasedGil unlocked;
-    return recorder_->snapshot();
+    return recorder_->snapshot(last);
   }
   void discard() noexcept override {
     const ReleasedGil unlocked;

@@ -21,6 +21,7 @@ from mindtorch_v2 import _C, torch_bridge
 from mindtorch_v2.cli.run.folder import Process, write_whole
 from mindtorch_v2.cli.run.recorder import _HOOK, Recorder, Settings
 from mindtorch_v2.monitor.monitor import Monitor
+from mindtorch_v2.torch_bridge.imports import wait_while_imported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,7 +119,7 @@ def _check() -> None:
     if _C.profiler_status()[0]:
         raise Refusal(_BUSY)
     if "torch" in sys.modules:
-        import_module("torch.optim")  # another thread may be importing it right now: this waits for it
+        wait_while_imported("torch")
         state = torch_bridge.activate_if_possible()
         if state.startswith("inactive"):
             raise Refusal(f"PyTorch's ops cannot be recorded: {state.removeprefix('inactive: ')}")

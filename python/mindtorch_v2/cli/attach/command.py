@@ -100,6 +100,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--modules", action="store_true", help="record calls of modules")
     parser.add_argument("--all", action="store_true", help="all of these four")
     parser.add_argument("--keep-last", default="60s", metavar="N", help="with --monitor: steps or time to keep; default: 60s")
+    parser.add_argument(
+        "--daemon", action="store_true", help="with --monitor: also record what dynolog's daemon asks for (`dyno gputrace`)"
+    )
     parser.add_argument("--folder", default=".", help="with --monitor: where it writes its files; default: here")
     parser.add_argument("--max-memory", type=run._size, metavar="SIZE", help="most memory for events, such as 1GB")
     parser.add_argument(
@@ -369,7 +372,9 @@ def _change_monitor(options: argparse.Namespace) -> int:
             memory = {} if options.max_memory is None else {"max_memory": options.max_memory}
             keep_last = int(options.keep_last) if options.keep_last.isdecimal() else options.keep_last
             folder = os.path.abspath(options.folder)
-            state = attachment.ask({"do": "monitor", "options": {"keep_last": keep_last, "folder": folder, **memory, **wanted}})
+            state = attachment.ask(
+                {"do": "monitor", "options": {"keep_last": keep_last, "folder": folder, "daemon": options.daemon, **memory, **wanted}}
+            )
         if state["state"] != "done":
             raise _refusal(options.pid, state)
     finally:
