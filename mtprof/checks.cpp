@@ -8,6 +8,7 @@
 
 #include "mindtorch/export/layout.h"
 #include "mindtorch/trace/invariants.h"
+#include "mindtorch/trace/launches.h"
 
 namespace mindtorch::mtprof {
 namespace {
@@ -78,7 +79,7 @@ Check check_launches(const analyze::Analysis& analysis) {
   const Recording& recording = analysis.recording();
   const bool has_launches = std::ranges::any_of(recording.events.kind, trace::is_launch_kind);
   for (EventIndex i = 0; i < recording.events.size() && has_launches; ++i) {
-    if (!analyze::is_device_work(recording.events.kind[i]) || analysis.launches().launch_of(i) != analyze::kNoEvent) continue;
+    if (!trace::is_device_work(recording.events.kind[i]) || analysis.launches().launch_of(i) != analyze::kNoEvent) continue;
     finder.add([&] { return fmt::format("{} has correlation {}, which no call has", where(recording, i), recording.events.link[i]); });
   }
   return finder.take();

@@ -4,53 +4,10 @@
 #include <algorithm>
 
 #include "mindtorch/base/large_pages.h"
-#include "mindtorch/base/mostly_sorted.h"
 
 namespace mindtorch::analyze {
 
-// Launches by correlation. Drivers count correlations up, so that a plain array holds them; scattered ids are searched instead.
-class LaunchIndex {
- public:
-  explicit LaunchIndex(const trace::EventColumns& events) {
-    for (EventIndex i = 0; i < events.size(); ++i) {
-      if (trace::is_launch_kind(events.kind[i]) && events.link[i] != 0) launches_.push_back({events.link[i], i});
-    }
-    if (launches_.empty()) return;
-    const auto [least, most] = std::ranges::minmax(launches_, {}, &Launch::correlation);
-    first_ = least.correlation;
-    const std::uint64_t range = most.correlation - first_;
-    if (range / 8 >= launches_.size()) {
-      sort_mostly_sorted(std::span(launches_));
-      return;
-    }
-    dense_.assign(range + 1, kNoEvent);
-    for (auto at = launches_.rbegin(); at != launches_.rend(); ++at) dense_[at->correlation - first_] = at->event;
-  }
-
-  // The first launch with this correlation, kNoEvent if there is none.
-  EventIndex find(std::uint64_t correlation) {
-    if (!dense_.empty()) return correlation < first_ || correlation - first_ >= dense_.size() ? kNoEvent : dense_[correlation - first_];
-    // Activities run about in the order in which they were launched, so the next one is often the launch behind the last one.
-    const auto is_next = [&] { return next_ < launches_.size() && launches_[next_].correlation == correlation; };
-    if (!is_next() || (next_ > 0 && launches_[next_ - 1].correlation == correlation)) {
-      const auto found = std::ranges::lower_bound(launches_, correlation, {}, &Launch::correlation);
-      next_ = static_cast<std::size_t>(found - launches_.begin());
-      if (!is_next()) return kNoEvent;
-    }
-    return launches_[next_++].event;
-  }
-
- private:
-  struct Launch {
-    std::uint64_t correlation;
-    EventIndex event;
-    friend auto operator<=>(const Launch&, const Launch&) = default;
-  };
-  std::vector<Launch> launches_;
-  std::vector<EventIndex> dense_;
-  std::uint64_t first_ = 0;
-  std::size_t next_ = 0;  // the launch behind the one that was found last
-};
+static_assert(trace::LaunchIndex::kNone == kNoEvent, "what is not found is no event");
 
 LaunchLinks::LaunchLinks(const trace::Recording& recording, const EventTree& tree) : recording_(&recording), tree_(&tree) {
   if (std::ranges::none_of(recording.events.kind, trace::is_device_kind)) return;
@@ -59,8 +16,8 @@ LaunchLinks::LaunchLinks(const trace::Recording& recording, const EventTree& tre
 }
 
 // The correlation of the captured call is an attribute of each activity that a graph ran.
-void LaunchLinks::find_captured_calls(LaunchIndex& launches) {
-  const auto key = std::ranges::find(recording_->names, kCaptureCorrelation);
+void LaunchLinks::find_captured_calls(trace::LaunchIndex& launches) {
+  const auto key = std::ranges::find(recording_->names, trace::kCaptureCorrelation);
   if (key == recording_->names.end()) return;
   const auto key_id = static_cast<NameId>(key - recording_->names.begin());
   const trace::SharedTable<trace::Attribute>& attributes = recording_->attributes;
@@ -77,7 +34,7 @@ void LaunchLinks::find_captured_calls(LaunchIndex& launches) {
 
 void LaunchLinks::link() {
   const trace::EventColumns& events = recording_->events;
-  LaunchIndex launches(events);
+  trace::LaunchIndex launches = trace::LaunchIndex::of_calls(events);
   find_captured_calls(launches);
   launch_.resize(events.size());
   prefer_large_pages(launch_);

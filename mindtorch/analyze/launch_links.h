@@ -8,19 +8,16 @@
 
 #include <cstdint>
 #include <mutex>
-#include <string_view>
 #include <vector>
 
 #include "mindtorch/analyze/event_tree.h"
 #include "mindtorch/base/export.h"
+#include "mindtorch/trace/launches.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::analyze {
 
-class LaunchIndex;
-
-// The attribute of an activity that a graph ran: the correlation of the call that was captured.
-inline constexpr std::string_view kCaptureCorrelation = "capture correlation";
+using trace::is_device_work;
 
 // The number of launches, and of the device records that they caused.
 struct LaunchCounts {
@@ -54,7 +51,7 @@ class MINDTORCH_EXPORT LaunchLinks {
     friend auto operator<=>(const Work&, const Work&) = default;
   };
 
-  void find_captured_calls(LaunchIndex& launches);
+  void find_captured_calls(trace::LaunchIndex& launches);
   void link();
   void sum_up();
   const std::vector<Work>& work() const;
@@ -68,10 +65,5 @@ class MINDTORCH_EXPORT LaunchLinks {
   mutable std::once_flag work_is_sorted_;
   mutable std::vector<Work> work_;  // sorted; empty until work() is called, because averages do not need it
 };
-
-// True if a device activity is work, whose time counts.
-constexpr bool is_device_work(trace::EventKind kind) {
-  return trace::is_device_kind(kind) && kind != trace::EventKind::kSync && kind != trace::EventKind::kDeviceScope;
-}
 
 }  // namespace mindtorch::analyze

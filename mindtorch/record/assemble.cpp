@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/record/captured_ops.h"
 #include "mindtorch/record/device_mapping.h"
 #include "mindtorch/record/device_scopes.h"
 #include "mindtorch/trace/ordering.h"
@@ -149,6 +150,7 @@ trace::Recording assemble(const Ingredients& from, trace::Recording about) {
   trace::order_side_rows(out);
   trace::order_marks(out);
   trace::join_many_losses(out.losses);
+  add_captured_ops(from.batches, out);
   return out;
 }
 

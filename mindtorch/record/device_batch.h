@@ -84,6 +84,13 @@ class MINDTORCH_EXPORT DetailTable {
   trace::IdTable ids_;
 };
 
+// Calls that were captured into graphs, so that their work ran when the graphs were replayed.
+struct GraphCaptures {
+  std::uint32_t recording = 0;          // the number of the stretch of recording, which no other source or stretch of the process has
+  std::vector<std::uint64_t> captured;  // the correlations of calls that were captured in this stretch
+  std::vector<std::uint64_t> replayed;  // the keys (captured_call_key()) of calls whose work was replayed and that were captured earlier
+};
+
 // Everything that a source returns at stop.
 struct MINDTORCH_EXPORT DeviceBatch {
   std::vector<SourceClock> clocks;
@@ -98,6 +105,7 @@ struct MINDTORCH_EXPORT DeviceBatch {
   std::string dropped_detail;
   std::uint64_t overwritten = 0;  // records that are older than what was asked to be kept
   std::vector<trace::DeviceProperties> devices;
+  GraphCaptures captures;
   // Further entries for the header of a trace: key and JSON text.
   std::vector<std::pair<std::string, std::string>> metadata;
 

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "mindtorch/base/error.h"
+#include "mindtorch/record/kept_calls.h"
 #include "mindtorch/trace/ordering.h"
 
 namespace mindtorch::record {
@@ -94,14 +95,6 @@ class Tracks {
   std::map<std::pair<trace::Device, std::int64_t>, trace::TrackId> streams_;
 };
 
-// Sorted and without repetitions.
-using Correlations = std::vector<std::uint64_t>;
-
-void make_set(Correlations& correlations) {
-  if (!std::ranges::is_sorted(correlations)) std::ranges::sort(correlations);
-  correlations.erase(std::unique(correlations.begin(), correlations.end()), correlations.end());
-}
-
 // keep_last: which records of a batch are older than what was asked to be kept.
 class OldRecords {
  public:
@@ -109,20 +102,14 @@ class OldRecords {
   OldRecords(const DeviceBatch& batch, std::vector<TickMapping>& mappings, TickMapping& session, std::uint64_t window_start) {
     if (window_start == 0) return;
     const std::int64_t window_ns = session.to_ns(window_start);
-    const auto is_early = [&](const DeviceRecord& record) { return mappings.at(record.clock).to_ns(record.start) < window_ns; };
-    Correlations early_calls, calls;
-    for (const DeviceRecord& record : batch.records)
-      if (is_call(record)) (is_early(record) ? early_calls : calls).push_back(record.correlation);
-    make_set(early_calls);
-    make_set(calls);
-    const auto has = [](const Correlations& set, const DeviceRecord& record) {
-      return record.correlation != 0 && std::ranges::binary_search(set, record.correlation);
-    };
+    const auto is_inside = [&](const DeviceRecord& record) { return mappings.at(record.clock).to_ns(record.start) >= window_ns; };
+    KeptCalls calls(KeptCalls::Ends::kOpen);
+    for (const DeviceRecord& record : batch.records) {
+      if (trace::is_launch_kind(record.kind)) calls.add(record, is_inside(record));
+    }
     is_old_.resize(batch.records.size());
     for (std::size_t i = 0; i < batch.records.size(); ++i) {
-      const DeviceRecord& record = batch.records[i];
-      // Work shares the fate of its call, so that every call that is kept has its work, and the other way round.
-      is_old_[i] = is_call(record) ? is_early(record) : has(early_calls, record) || (is_early(record) && !has(calls, record));
+      is_old_[i] = !calls.keeps(batch.records[i], is_inside(batch.records[i]));
       count_ += is_old_[i] ? 1 : 0;
     }
   }
@@ -130,8 +117,6 @@ class OldRecords {
   std::size_t count() const { return count_; }
 
  private:
-  static bool is_call(const DeviceRecord& record) { return record.correlation != 0 && !trace::is_device_kind(record.kind); }
-
   std::vector<bool> is_old_;
   std::size_t count_ = 0;
 };

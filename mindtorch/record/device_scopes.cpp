@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
+#include "mindtorch/trace/launches.h"
 #include "mindtorch/trace/open_spans.h"
 #include "mindtorch/trace/ordering.h"
 
@@ -14,21 +16,16 @@ namespace {
 using trace::EventIndex;
 using trace::TrackId;
 
-struct LaunchInScope {
-  std::uint64_t correlation;
-  EventIndex scope;
-};
-
 struct Span {
   std::int64_t start;
   std::int64_t end;
   std::uint64_t correlation;  // of the first piece of work
 };
 
-// The calls made inside a scope, sorted by correlation.
-std::vector<LaunchInScope> launches_in_scopes(const trace::Recording& recording) {
+// The innermost scope around each call, by correlation.
+std::vector<trace::LaunchIndex::Launch> scopes_of_launches(const trace::Recording& recording) {
   const trace::EventColumns& events = recording.events;
-  std::vector<LaunchInScope> launches;
+  std::vector<trace::LaunchIndex::Launch> scopes;
   trace::OpenSpans<EventIndex> open;
   for (const trace::Track& track : recording.tracks) {
     if (track.kind != trace::Track::Kind::kThread) continue;
@@ -38,26 +35,23 @@ std::vector<LaunchInScope> launches_in_scopes(const trace::Recording& recording)
       if (trace::is_user_kind(events.kind[i]) && (events.flags[i] & trace::kAsync) == 0)
         open.open(events.end_ns(i), i);
       else if (trace::is_launch_kind(events.kind[i]) && !open.empty() && events.link[i] != 0)
-        launches.push_back({events.link[i], open.innermost()});
+        scopes.push_back({events.link[i], open.innermost()});
     }
   }
-  std::ranges::stable_sort(launches, {}, &LaunchInScope::correlation);
-  return launches;
+  return scopes;
 }
 
-bool is_work(trace::EventKind kind) { return trace::is_device_kind(kind) && kind != trace::EventKind::kSync; }
-
-std::map<std::pair<EventIndex, TrackId>, Span> find_spans(const trace::Recording& recording, const std::vector<LaunchInScope>& launches) {
+std::map<std::pair<EventIndex, TrackId>, Span> find_spans(const trace::Recording& recording, trace::LaunchIndex scopes) {
   const trace::EventColumns& events = recording.events;
   std::map<std::pair<EventIndex, TrackId>, Span> spans;
   for (TrackId id = 0; id < recording.tracks.size(); ++id) {
     const trace::Track& track = recording.tracks[id];
     if (track.kind != trace::Track::Kind::kStream) continue;
     for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
-      if (!is_work(events.kind[i]) || events.link[i] == 0) continue;
-      const auto launch = std::ranges::lower_bound(launches, events.link[i], {}, &LaunchInScope::correlation);
-      if (launch == launches.end() || launch->correlation != events.link[i]) continue;
-      const auto [at, is_new] = spans.try_emplace({launch->scope, id}, Span{events.start_ns[i], events.end_ns(i), events.link[i]});
+      if (!trace::is_device_work(events.kind[i]) || events.link[i] == 0) continue;
+      const EventIndex scope = scopes.find(events.link[i]);
+      if (scope == trace::LaunchIndex::kNone) continue;
+      const auto [at, is_new] = spans.try_emplace({scope, id}, Span{events.start_ns[i], events.end_ns(i), events.link[i]});
       if (is_new) continue;
       at->second.start = std::min(at->second.start, events.start_ns[i]);
       at->second.end = std::max(at->second.end, events.end_ns(i));
@@ -69,9 +63,9 @@ std::map<std::pair<EventIndex, TrackId>, Span> find_spans(const trace::Recording
 }  // namespace
 
 void add_device_scopes(trace::Recording& recording) {
-  const std::vector<LaunchInScope> launches = launches_in_scopes(recording);
-  if (launches.empty()) return;
-  const auto spans = find_spans(recording, launches);
+  std::vector<trace::LaunchIndex::Launch> scopes = scopes_of_launches(recording);
+  if (scopes.empty()) return;
+  const auto spans = find_spans(recording, trace::LaunchIndex(std::move(scopes)));
   if (spans.empty()) return;
   trace::EventColumns& events = recording.events;
   std::vector<TrackId> track_of_event = trace::track_column(recording);

@@ -10,17 +10,29 @@
 namespace mindtorch::record {
 
 void LaunchMatching::add(const DeviceRecord& record) {
-  if (record.correlation == 0 || record.kind == trace::EventKind::kSync) return;  // waits and marks are not work
-  const std::uint64_t number = record.correlation / (kPerWord * kWords);
+  if (record.kind == trace::EventKind::kSync) return;  // waits and marks are not work
+  if (trace::is_device_kind(record.kind))
+    add_work(record.correlation);
+  else
+    add_call(record.correlation, record.launches);
+}
+
+void LaunchMatching::add_call(std::uint64_t correlation, bool launches) {
+  remember(correlation, &Page::called);
+  if (launches) remember(correlation, &Page::launched);
+}
+
+void LaunchMatching::add_work(std::uint64_t correlation) { remember(correlation, &Page::executed); }
+
+void LaunchMatching::remember(std::uint64_t correlation, Bits Page::*what) {
+  if (correlation == 0) return;
+  const std::uint64_t number = correlation / (kPerWord * kWords);
   if (latest_ == nullptr || number != latest_number_) {
     if (number < first_recent_ && !pages_.contains(number)) return;
     latest_ = &pages_[number];
     latest_number_ = number;
   }
-  const std::size_t word = record.correlation / kPerWord % kWords;
-  const std::uint64_t bit = std::uint64_t{1} << (record.correlation % kPerWord);
-  (trace::is_device_kind(record.kind) ? latest_->executed : latest_->called)[word] |= bit;
-  if (record.launches) latest_->launched[word] |= bit;
+  (latest_->*what)[correlation / kPerWord % kWords] |= std::uint64_t{1} << (correlation % kPerWord);
 }
 
 std::uint64_t LaunchMatching::count_missing(const Bits& of, const Bits& in) {

@@ -1,5 +1,5 @@
 // LaunchMatching: which launches have their work and which work has its call, for records that come in any order and in several batches.
-// Internal to record.
+// Internal to record and sources.
 #pragma once
 
 #include <array>
@@ -20,6 +20,9 @@ class LaunchMatching {
   LaunchMatching& operator=(const LaunchMatching&) = delete;
 
   void add(const DeviceRecord& record);
+  // `launches`: the call must have work.
+  void add_call(std::uint64_t correlation, bool launches);
+  void add_work(std::uint64_t correlation);
   std::uint64_t launches_without_work() const;
   std::uint64_t work_without_call() const;
 
@@ -39,6 +42,8 @@ class LaunchMatching {
     Bits launched{};  // calls that must have work
     Bits executed{};
   };
+  // Remembers a bit of a correlation; nothing if the correlation is 0 or settled.
+  void remember(std::uint64_t correlation, Bits Page::*what);
   static std::uint64_t count_missing(const Bits& of, const Bits& in);
   void count_for_good(const Page& page);
 

@@ -201,7 +201,6 @@ trace::Recording Session::Impl::assembled(const SealedLogs& logs, std::uint64_t 
   const Ingredients ingredients{logs, sources.batches(), core, window_start, end_ticks, options.stacks ? stack_provider() : nullptr};
   if (spill) return spill->finish(ingredients, about());
   trace::Recording recording = assemble(ingredients, about());
-  sources.complete(recording);
   assign_event_ids(recording);
   return recording;
 }

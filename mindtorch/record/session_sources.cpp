@@ -42,8 +42,7 @@ bool SessionSources::restart(ActivitySource& source) {
 }
 
 void SessionSources::collect(std::uint64_t now_ticks, const std::function<std::uint64_t()>& window_start) {
-  asked_last_ = started_;
-  for (ActivitySource* source : asked_last_) take_from(*source, now_ticks);
+  for (ActivitySource* source : started_) take_from(*source, now_ticks);
   std::erase_if(started_, [&](ActivitySource* source) { return !restart(*source); });
   forget_before(window_start());
 }
@@ -64,9 +63,8 @@ void SessionSources::forget_before(std::uint64_t window_start) {
 }
 
 void SessionSources::stop(std::uint64_t now_ticks) {
-  asked_last_ = std::exchange(started_, {});
   std::exception_ptr failure;
-  for (ActivitySource* source : asked_last_) {
+  for (ActivitySource* source : std::exchange(started_, {})) {
     try {
       take_from(*source, now_ticks);
     } catch (...) {
@@ -74,10 +72,6 @@ void SessionSources::stop(std::uint64_t now_ticks) {
     }
   }
   if (failure) std::rethrow_exception(failure);
-}
-
-void SessionSources::complete(trace::Recording& recording) {
-  for (ActivitySource* source : asked_last_) source->complete(recording);
 }
 
 void SessionSources::add_problem(std::string problem) {

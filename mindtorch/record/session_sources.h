@@ -33,8 +33,6 @@ class SessionSources {
   // What collect() and stop() have taken, oldest first.
   const std::vector<SourceBatch>& batches() const { return batches_; }
   void clear_batches() { batches_ = {}; }
-  // Hands the recording that holds the batches to the sources that have stopped or been collected from.
-  void complete(trace::Recording& recording);
 
   void add_problem(std::string problem);
   const std::vector<std::string>& problems() const { return problems_; }
@@ -48,7 +46,7 @@ class SessionSources {
   void note_limits(const ActivitySource& source);
 
   OptionsFor options_for_;
-  std::vector<ActivitySource*> usable_, started_, asked_last_;
+  std::vector<ActivitySource*> usable_, started_;
   std::vector<SourceBatch> batches_;
   std::vector<std::string> problems_;
 };

@@ -16,7 +16,6 @@
 #include "mindtorch/record/device_batch.h"
 #include "mindtorch/record/state.h"
 #include "mindtorch/trace/event.h"
-#include "mindtorch/trace/recording.h"
 
 namespace mindtorch::record {
 
@@ -69,9 +68,6 @@ class MINDTORCH_EXPORT ActivitySource {
   // Waits for work in flight, then returns every record since start() that SourceOptions::write_records has not taken. Records that were
   // dropped are counted in `dropped`.
   virtual DeviceBatch stop() = 0;
-  // Called after stop() with the recording that the batch went into, unless its events were spilled to a file; the source may have been
-  // started again meanwhile. The source may learn from the recording and append to it.
-  virtual void complete(trace::Recording&) {}
 };
 
 }  // namespace mindtorch::record

@@ -5,14 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
+
+#include "mindtorch/record/launch_matching.h"
 
 namespace mindtorch::sources {
-namespace {
 
 using record::DeviceRecord;
-using Window = RecordStore::Window;
-
-}  // namespace
+using record::KeptCalls;
 
 bool RecordStore::is_inside(const std::vector<Window>& windows, const DeviceRecord& record, std::uint64_t time) const {
   return std::ranges::any_of(
@@ -24,13 +24,8 @@ bool RecordStore::is_call_inside(const std::vector<Window>& windows, const Devic
   return is_inside(windows, call, call.start) && (!call.launches || is_inside(windows, call, call.end));
 }
 
-void RecordStore::make_set(std::vector<std::uint64_t>& values) {
-  std::ranges::sort(values);
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-}
-
 void RecordStore::store(const DeviceRecord& record) {
-  if (record.correlation != 0 && record.correlation <= forgotten_correlation_) {
+  if (!ring_.keeps(record, true)) {
     ++batch_.overwritten;
   } else if (is_over_budget(sizeof(record))) {
     ++over_budget_;
@@ -81,67 +76,61 @@ void RecordStore::forget_before(Moment time) {
   // All calls up to the last one that ended too early are dropped, together with the work that they launched, so that no call is separated
   // from its work.
   for (const DeviceRecord& record : batch_.records) {
-    if (trace::is_launch_kind(record.kind) && record.end < on_clock_of(record, time))
-      forgotten_correlation_ = std::max(forgotten_correlation_, record.correlation);
+    if (trace::is_launch_kind(record.kind) && record.end < on_clock_of(record, time)) ring_.drop_up_to(record.correlation);
   }
   batch_.overwritten += erase_samples([time](std::uint64_t sample) { return sample < time.vendor; });
   batch_.overwritten += std::erase_if(batch_.records, [&](const DeviceRecord& record) {
-    return record.correlation != 0 ? record.correlation <= forgotten_correlation_ : record.end < on_clock_of(record, time);
+    return !ring_.keeps(record, record.correlation != 0 || record.end >= on_clock_of(record, time));
   });
 }
 
-RecordStore::Calls RecordStore::find_calls(const std::vector<Window>& windows) const {
-  Calls calls = written_calls_;
+KeptCalls RecordStore::find_calls(const std::vector<Window>& windows) const {
+  KeptCalls calls = written_calls_;
   for (const DeviceRecord& record : batch_.records) {
-    if (!trace::is_launch_kind(record.kind) || record.correlation == 0) continue;
-    if (!is_call_inside(windows, record)) {
-      calls.outside.insert(record.correlation);
-      continue;
-    }
-    calls.first = std::min(calls.first, record.correlation);
-    calls.last = std::max(calls.last, record.correlation);
+    if (trace::is_launch_kind(record.kind)) calls.add(record, is_call_inside(windows, record));
   }
-  calls.last = std::max(calls.last, last_refused_call_);
+  calls.reach(last_refused_call_);
   return calls;
+}
+
+trace::LaunchIndex RecordStore::index_calls() const {
+  std::vector<trace::LaunchIndex::Launch> calls;
+  for (std::uint32_t i = 0; i < batch_.records.size(); ++i) {
+    const DeviceRecord& record = batch_.records[i];
+    if (trace::is_launch_kind(record.kind) && record.correlation != 0) calls.push_back({record.correlation, i});
+  }
+  return trace::LaunchIndex(std::move(calls));
 }
 
 bool RecordStore::lacks_calls(const std::vector<Window>& windows) const {
   if (over_budget_ > 0) return false;  // a missing call may have been refused
-  const Calls calls = find_calls(windows);
-  std::vector<std::uint64_t> called, executed;
+  const KeptCalls calls = find_calls(windows);
+  record::LaunchMatching matching;
   for (const DeviceRecord& record : batch_.records) {
     if (trace::is_launch_kind(record.kind))
-      called.push_back(record.correlation);
-    else if (record.correlation != 0 && calls.has_launched(record.correlation) &&
-             (executed.empty() || executed.back() != record.correlation))
-      executed.push_back(record.correlation);
+      matching.add_call(record.correlation, false);
+    else if (record.correlation != 0 && calls.keeps(record, false))
+      matching.add_work(record.correlation);
   }
-  make_set(called);
-  make_set(executed);
-  return !std::ranges::includes(called, executed);
+  return matching.work_without_call() > 0;
 }
 
 bool RecordStore::lacks_work(const std::vector<Window>& windows) const {
   if (over_budget_ > 0) return false;
-  std::vector<std::uint64_t> launched, executed = without_time_;
-  executed.insert(executed.end(), unfinished_.begin(), unfinished_.end());
+  record::LaunchMatching matching;
+  for (const std::vector<std::uint64_t>* unplaced : {&without_time_, &unfinished_})
+    for (const std::uint64_t correlation : *unplaced) matching.add_work(correlation);
   for (const DeviceRecord& record : batch_.records) {
-    if (record.launches && is_call_inside(windows, record)) launched.push_back(record.correlation);
-    if (trace::is_device_kind(record.kind)) executed.push_back(record.correlation);
+    if (record.launches && is_call_inside(windows, record)) matching.add_call(record.correlation, true);
+    if (trace::is_device_kind(record.kind)) matching.add_work(record.correlation);
   }
-  make_set(launched);
-  make_set(executed);
-  return !std::ranges::includes(executed, launched);
+  return matching.launches_without_work() > 0;
 }
 
-// A kernel belongs to the recording if its launch does. The call of a kernel may not be there because it was under way when recording began
-// or ended; correlations count up, so that it lies before the first or after the last call of the recording.
-void RecordStore::drop_outside(const std::vector<Window>& windows, const Calls& calls) {
+void RecordStore::drop_outside(const std::vector<Window>& windows, const KeptCalls& calls) {
   std::erase_if(batch_.records, [&](const DeviceRecord& record) {
-    // The runtime's call and the driver's inside it share a correlation, and their fate.
-    if (trace::is_launch_kind(record.kind)) return !is_call_inside(windows, record) || calls.outside.contains(record.correlation);
-    if (record.correlation == 0) return !is_inside(windows, record, record.start);
-    return !calls.has_launched(record.correlation);
+    const bool is_call = trace::is_launch_kind(record.kind);
+    return !calls.keeps(record, is_call ? is_call_inside(windows, record) : is_inside(windows, record, record.start));
   });
   erase_samples([&](std::uint64_t time) {
     return std::ranges::none_of(windows, [time](const Window& each) { return time >= each.begin.vendor && time <= each.end.vendor; });
@@ -149,14 +138,17 @@ void RecordStore::drop_outside(const std::vector<Window>& windows, const Calls& 
 }
 
 void RecordStore::drop_outside(const std::vector<Window>& windows) {
-  const Calls calls = find_calls(windows);
+  const KeptCalls calls = find_calls(windows);
   drop_outside(windows, calls);
-  for (std::vector<std::uint64_t>* unplaced : {&without_time_, &unfinished_})
-    std::erase_if(*unplaced, [&](std::uint64_t correlation) { return !calls.has_launched(correlation); });
+  const auto is_outside = [&](std::uint64_t correlation) {
+    return !calls.keeps({.correlation = correlation, .kind = trace::EventKind::kKernel}, false);
+  };
+  std::erase_if(without_time_, is_outside);
+  std::erase_if(unfinished_, is_outside);
 }
 
 void RecordStore::write_before(Moment time, const std::vector<Window>& windows, const std::function<void(record::DeviceBatch&)>& write) {
-  const Calls calls = find_calls(windows);
+  const KeptCalls calls = find_calls(windows);
   std::unordered_set<std::uint64_t> later_calls;
   for (const DeviceRecord& record : batch_.records)
     if (trace::is_launch_kind(record.kind) && record.end >= on_clock_of(record, time)) later_calls.insert(record.correlation);
@@ -164,14 +156,13 @@ void RecordStore::write_before(Moment time, const std::vector<Window>& windows, 
   const auto is_settled = [&](const DeviceRecord& record) {
     if (record.end >= on_clock_of(record, time)) return false;
     if (trace::is_launch_kind(record.kind) || record.correlation == 0) return true;
-    return record.correlation <= calls.last && !later_calls.contains(record.correlation);
+    return record.correlation <= calls.last() && !later_calls.contains(record.correlation);
   };
   const auto later = std::stable_partition(batch_.records.begin(), batch_.records.end(), is_settled);
   std::vector<DeviceRecord> kept(later, batch_.records.end());
   batch_.records.erase(later, batch_.records.end());
   written_calls_ = find_calls(windows);
   drop_outside(windows, written_calls_);
-  complete_records();
   write(batch_);
   samples_ = batch_.sample_count();
   batch_.records = std::move(kept);

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <functional>
 #include <string_view>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "mindtorch/record/device_batch.h"
+#include "mindtorch/record/kept_calls.h"
+#include "mindtorch/trace/launches.h"
 
 namespace mindtorch::sources {
 
@@ -20,8 +22,9 @@ struct Moment {
 };
 inline constexpr Moment kForever{.vendor = ~std::uint64_t{0}, .session = ~std::uint64_t{0}};
 
-// The base of decoders. One thread at a time. Correlations count up over the life of the process, and a piece of device work has the
-// correlation of the call that caused it. What lies inside the windows is kept: calls that began there, and the device work they caused.
+// One thread at a time. A decoder has a store, adds what it reads, and asks it for the batch at the end. Correlations count up over the
+// life of the process, and a piece of device work has the correlation of the call that caused it. What lies inside the windows is kept:
+// calls that began there, and the device work they caused.
 class RecordStore {
  public:
   // A stretch of time in which the source collects.
@@ -34,7 +37,24 @@ class RecordStore {
   // `session_clock`: the index of the session's clock among those of the batch, if records have it.
   explicit RecordStore(std::int64_t record_bytes, std::uint8_t session_clock = kNoClock)
       : most_bytes_(record_bytes), session_clock_(session_clock) {}
-  virtual ~RecordStore() = default;
+  RecordStore(const RecordStore&) = delete;
+  RecordStore& operator=(const RecordStore&) = delete;
+
+  // What has been stored. A decoder may add names, details and clocks, and change records in their places; only the store adds records.
+  record::DeviceBatch& batch() { return batch_; }
+  const record::DeviceBatch& batch() const { return batch_; }
+  // The batch, at the end.
+  record::DeviceBatch take() { return std::move(batch_); }
+
+  void store(const record::DeviceRecord& record);
+  // The same for device work, unless its times are missing: such work is counted.
+  void store_work(const record::DeviceRecord& work);
+  void count_unknown() { ++unknown_; }
+  void drop_outside(const std::vector<Window>& windows);
+  // The calls that are stored; values are indices of records.
+  trace::LaunchIndex index_calls() const;
+  // Counts everything that the store has left out. Call after drop_outside().
+  void count_losses();
 
   // keep_last: drops calls that ended before `time`, together with the work that they launched, and earlier samples of counters.
   void forget_before(Moment time);
@@ -49,7 +69,8 @@ class RecordStore {
   std::uint32_t counter_id(std::string_view name, std::string_view unit, trace::Device device) {
     return batch_.counter_id(name, unit, device);
   }
-  // spill: hands the records that ended before `time` to `write`, which takes them out of the batch, without those outside of the windows.
+  // spill: hands the records that ended before `time` to `write`, which completes them and takes them out of the batch, without those
+  // outside of the windows.
   // All calls that ended before `time` must have come.
   void write_before(Moment time, const std::vector<Window>& windows, const std::function<void(record::DeviceBatch&)>& write);
   // True if device work of the windows is known whose call is not: the call may still be under way.
@@ -57,32 +78,9 @@ class RecordStore {
   // True if a launch of the windows is known whose device work is not: it may still be on its way.
   bool lacks_work(const std::vector<Window>& windows) const;
 
- protected:
-  void store(const record::DeviceRecord& record);
-  // The same for device work, unless its times are missing: such work is counted.
-  void store_work(const record::DeviceRecord& work);
-  void count_unknown() { ++unknown_; }
-  void drop_outside(const std::vector<Window>& windows);
-  // Completes the records of the batch, before they are written or returned.
-  virtual void complete_records() {}
-  // Counts everything that this class has left out. Call after drop_outside().
-  void count_losses();
-  // Sorts and removes repetitions.
-  static void make_set(std::vector<std::uint64_t>& values);
-
-  record::DeviceBatch batch_;
-
  private:
-  // Which calls lie inside the windows, by correlation.
-  struct Calls {
-    std::unordered_set<std::uint64_t> outside;
-    std::uint64_t first = ~std::uint64_t{0}, last = 0;  // inside
-    bool has_launched(std::uint64_t correlation) const {
-      return correlation >= first && correlation <= last && !outside.contains(correlation);
-    }
-  };
-  Calls find_calls(const std::vector<Window>& windows) const;
-  void drop_outside(const std::vector<Window>& windows, const Calls& calls);
+  record::KeptCalls find_calls(const std::vector<Window>& windows) const;
+  void drop_outside(const std::vector<Window>& windows, const record::KeptCalls& calls);
   // A moment on the clock that a record has.
   std::uint64_t on_clock_of(const record::DeviceRecord& record, Moment time) const {
     return record.clock == session_clock_ ? time.session : time.vendor;
@@ -98,11 +96,12 @@ class RecordStore {
 
   static constexpr std::size_t kSampleBytes = sizeof(std::uint64_t) + sizeof(double);
 
+  record::DeviceBatch batch_;
   const std::int64_t most_bytes_;
   const std::uint8_t session_clock_;
-  std::size_t samples_ = 0;                  // in the counters of the batch
-  Calls written_calls_;                      // spill: those of the records that are in the file
-  std::uint64_t forgotten_correlation_ = 0;  // keep_last: what has this correlation or a smaller one is gone
+  std::size_t samples_ = 0;                                 // in the counters of the batch
+  record::KeptCalls written_calls_;                         // spill: those of the records that are in the file
+  record::KeptCalls ring_{record::KeptCalls::Ends::kOpen};  // keep_last: what has not been forgotten
   std::uint64_t over_budget_ = 0;
   std::uint64_t last_refused_call_ = 0;      // its kernels may be there
   std::vector<std::uint64_t> without_time_;  // correlations of device records that cannot be placed

@@ -35,14 +35,14 @@ class Store : public RecordStore {
     RecordStore::write_before({.vendor = time}, {kWhole}, [&](DeviceBatch& batch) { written = std::exchange(batch.records, {}); });
     return written;
   }
-  std::vector<double> samples() const { return batch_.counters.at(0).values; }
+  std::vector<double> samples() const { return batch().counters.at(0).values; }
   std::uint64_t losses() {
     count_losses();
-    return batch_.dropped;
+    return batch().dropped;
   }
   std::vector<DeviceRecord> finish() {
     drop_outside({kWhole});
-    return batch_.records;
+    return batch().records;
   }
 };
 

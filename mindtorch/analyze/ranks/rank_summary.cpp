@@ -90,7 +90,7 @@ std::string_view work_kind_name(RankWork::Kind kind) { return kWorkKindNames[sta
 std::vector<std::string_view> rank_attributes() {
   const std::span<const std::string_view> keys = collective_attributes();
   std::vector<std::string_view> all(keys.begin(), keys.end());
-  all.push_back(kCaptureCorrelation);
+  all.push_back(trace::kCaptureCorrelation);
   return all;
 }
 

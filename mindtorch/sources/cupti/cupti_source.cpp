@@ -12,7 +12,6 @@
 
 #include "mindtorch/record/open_op.h"
 #include "mindtorch/sources/cupti/call_log.h"
-#include "mindtorch/sources/cupti/captured_ops.h"
 #include "mindtorch/sources/cupti/driver.h"
 #include "mindtorch/sources/cupti/kinds.h"
 #include "mindtorch/sources/tried_kinds.h"
@@ -37,10 +36,6 @@ BufferPool& buffer_pool() {
 GraphNodes& graph_nodes() {
   static auto& nodes = *new GraphNodes();
   return nodes;
-}
-CapturedOps& captured_ops() {
-  static auto& ops = *new CapturedOps();
-  return ops;
 }
 LayoutTable& layouts() {
   static auto& table = *new LayoutTable();
@@ -242,16 +237,13 @@ record::DeviceBatch CuptiSource::stop() {
   thread_.stop();
   buffer_pool().trim(kWarmBuffers);
   Decoder& decoder = *decoder_;
-  if (!idle) decoder.note_deadline(options_->stop_deadline);
-  decoder.count_dropped(thread_.failures(), "or more, for want of memory");
+  if (!idle) decoder.store().note_deadline(options_->stop_deadline);
+  decoder.store().count_dropped(thread_.failures(), "or more, for want of memory");
   std::vector<ClockSampler::Samples> samples = sampler_.stop();
   const std::string records = why_classic_.empty() ? "\"user-defined\"" : "\"classic\"";
   const std::string calls = subscription_->has_call_callbacks() ? "\"callbacks\"" : "\"records\"";
   subscription_.reset();
   record::DeviceBatch batch = decoder.finish(windows(), samples.empty() ? ClockSampler::Samples{} : std::move(samples.front()));
-  stopped_recording_ = recordings;
-  captured_calls_ = decoder.captured_calls();
-  replayed_calls_ = decoder.replayed_calls();
   decoder_.reset();
   batch.metadata.emplace_back("cupti_version", fmt::format("{}", library_.version()));
   batch.metadata.emplace_back("cupti_records", records);
@@ -260,12 +252,7 @@ record::DeviceBatch CuptiSource::stop() {
   return batch;
 }
 
-void CuptiSource::complete(trace::Recording& recording) {
-  captured_ops().add_to(recording, replayed_calls_);
-  captured_ops().learn(recording, stopped_recording_, captured_calls_);
-}
-
-std::vector<Decoder::Window> CuptiSource::windows() {
+std::vector<RecordStore::Window> CuptiSource::windows() {
   std::lock_guard lock(mutex_);
   return windows_;
 }
@@ -277,9 +264,9 @@ void CuptiSource::take_calls() {
 // Records that are not needed any more do not stay in memory: under spill they are written, under keep_last they become too old.
 void CuptiSource::hand_over_records() {
   const std::optional<std::uint64_t> time = now();
-  if (time) pm_sampling_.collect(*decoder_, *time);
-  old_records_.remove_from(*decoder_, *options_, time);
-  if (!options_->write_records || !time || decoder_->size() < kWriteStep) return;
+  if (time) pm_sampling_.collect(decoder_->store(), *time);
+  old_records_.remove_from(decoder_->store(), *options_, time);
+  if (!options_->write_records || !time || decoder_->store().size() < kWriteStep) return;
   sampler_.thin(kMostSamples);
   std::vector<ClockSampler::Samples> samples = sampler_.so_far();
   if (samples.empty() || samples.front().empty()) return;
@@ -290,31 +277,31 @@ void CuptiSource::hand_over_records() {
 }
 
 void CuptiSource::await_calls() {
-  const std::vector<Decoder::Window> windows = this->windows();
+  const std::vector<RecordStore::Window> windows = this->windows();
   const auto deadline = std::chrono::steady_clock::now() + kCallPatience;
   while (true) {
     library_.functions().cuptiActivityFlushAll(0);
     thread_.decode_filled();
     take_calls();
-    if (!decoder_->lacks_calls(windows) || std::chrono::steady_clock::now() > deadline) return;
+    if (!decoder_->store().lacks_calls(windows) || std::chrono::steady_clock::now() > deadline) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 
 void CuptiSource::drain() {
   // A call that is under way is recorded when it ends, and its kernel may be there already. No kernels are added while its end is awaited.
-  pm_sampling_.stop(*decoder_, now().value_or(0));
+  pm_sampling_.stop(decoder_->store(), now().value_or(0));
   subscription_->disable_device_kinds();
   await_calls();
   disable_kinds();
   call_log().take_all([this](const TakenCall& taken) { decoder_->add(taken); });
-  decoder_->count_dropped(call_log().take_refused(),
-                          "calls that could not be written down, for want of memory or because they were nested too deeply");
+  decoder_->store().count_dropped(call_log().take_refused(),
+                                  "calls that could not be written down, for want of memory or because they were nested too deeply");
   const Status flushed = library_.check(library_.functions().cuptiActivityFlushAll(kFlushForced), "cuptiActivityFlushAll");
   thread_.decode_filled();
   std::size_t dropped = 0;
-  if (subscription_->count_dropped(&dropped) == kSuccess) decoder_->count_dropped(dropped, "dropped by CUPTI for want of a buffer");
-  if (!flushed) decoder_->count_dropped(1, fmt::format("or more, because the last flush failed ({})", flushed.reason()));
+  if (subscription_->count_dropped(&dropped) == kSuccess) decoder_->store().count_dropped(dropped, "dropped by CUPTI for want of a buffer");
+  if (!flushed) decoder_->store().count_dropped(1, fmt::format("or more, because the last flush failed ({})", flushed.reason()));
 }
 
 // For callbacks: the subscription may be closing on another thread. Where nothing has been asked for, there is no call either.

@@ -41,7 +41,6 @@ class CuptiSource final : public record::ActivitySource {
   void toggle(bool on) override;
   std::vector<std::string> limits() const override;
   record::DeviceBatch stop() override;
-  void complete(trace::Recording& recording) override;
 
  private:
   // CUPTI's callback for calls and for the nodes of graphs.
@@ -54,7 +53,7 @@ class CuptiSource final : public record::ActivitySource {
   Status begin(std::uint64_t* time);
   Status enable_kinds();
   void disable_kinds();
-  std::vector<Decoder::Window> windows();
+  std::vector<RecordStore::Window> windows();
   std::optional<std::uint64_t> now() const;  // on CUPTI's clock, if it can be read
   // Now on both clocks; on CUPTI's, if it cannot be read, `otherwise`.
   Moment moment(std::uint64_t otherwise) const;
@@ -78,15 +77,11 @@ class CuptiSource final : public record::ActivitySource {
   ClockSampler sampler_;
 
   std::mutex mutex_;  // guards the windows
-  std::vector<Decoder::Window> windows_;
+  std::vector<RecordStore::Window> windows_;
 
   std::unique_ptr<Decoder> decoder_;  // the thread's while it runs
   OldRecordRemover old_records_;
   DecodeThread thread_;
-
-  // From stop() to complete(), as the decoder has them. The next recording may have begun by then.
-  std::uint32_t stopped_recording_ = 0;
-  std::vector<std::uint64_t> captured_calls_, replayed_calls_;
 };
 
 // The one in all_sources().

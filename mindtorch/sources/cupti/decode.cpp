@@ -1,7 +1,6 @@
 // One record after the other, kind by kind.
 #include "mindtorch/sources/cupti/decode.h"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "mindtorch/base/demangle.h"
 #include "mindtorch/sources/cupti/api_names.h"
 
 namespace mindtorch::sources::cupti {
@@ -17,12 +17,6 @@ namespace {
 
 using trace::DeviceType;
 using trace::EventKind;
-
-std::string demangled(const char* name) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status), &std::free);
-  return status == 0 && text != nullptr ? text.get() : name;
-}
 
 std::string_view memory_name(std::uint32_t kind) {
   constexpr std::array<std::string_view, 8> kNames = {"Unknown", "Pageable", "Pinned",        "Device",
@@ -95,7 +89,7 @@ void Decoder::decode_all(Records records) {
     add(*next);
   }
   // The rest cannot be read. The number of records in it is unknown.
-  if (!records.has_been_read()) count_unknown();
+  if (!records.has_been_read()) store_.count_unknown();
 }
 template void Decoder::decode_all(ClassicRecords records);
 template void Decoder::decode_all(UserDefinedRecords records);
@@ -113,7 +107,7 @@ void Decoder::add(const Activity& record) {
     case kGraphTrace: return add(as<GraphTraceRecord>(record));
     case kEnvironment: return add(as<EnvironmentRecord>(record));
     case kCudaEvent: return add(as<CudaEventRecord>(record));
-    default: count_unknown();
+    default: store_.count_unknown();
   }
 }
 
@@ -152,28 +146,28 @@ void Decoder::add(const SynchronizationRecord& wait) {
   // A wait for a whole context has no stream, and its record no device.
   const auto stream = static_cast<std::int32_t>(wait.stream_id);
   const std::vector<trace::Attribute> row = {batch_.attribute("context", std::int64_t{wait.context_id})};
-  store({.start = wait.start,
-         .end = wait.end,
-         .correlation = upper_correlation_ | wait.correlation_id,
-         .name = batch_.name_id(wait_name(wait.type)),
-         .detail = batch_.details.add(row),
-         .lane = stream,
-         .kind = EventKind::kSync,
-         .device = {DeviceType::kCuda, 0}});
+  store_.store({.start = wait.start,
+                .end = wait.end,
+                .correlation = upper_correlation_ | wait.correlation_id,
+                .name = batch_.name_id(wait_name(wait.type)),
+                .detail = batch_.details.add(row),
+                .lane = stream,
+                .kind = EventKind::kSync,
+                .device = {DeviceType::kCuda, 0}});
 }
 
 void Decoder::add(const ApiRecord& call) {
   const ApiFunction& function = api_function(call.kind, call.callback_id);
   if (!function.is_kept) return;
-  store({.start = call.start,
-         .end = call.end,
-         .correlation = upper_correlation_ | call.correlation_id,
-         .name = function.name,
-         .detail = function.detail,
-         .lane = static_cast<std::int32_t>(call.thread_id),
-         .kind = call.kind == kRuntime ? EventKind::kRuntime : EventKind::kDriver,
-         .device = {DeviceType::kCuda, 0},
-         .launches = function.launches && call.return_value == 0});
+  store_.store({.start = call.start,
+                .end = call.end,
+                .correlation = upper_correlation_ | call.correlation_id,
+                .name = function.name,
+                .detail = function.detail,
+                .lane = static_cast<std::int32_t>(call.thread_id),
+                .kind = call.kind == kRuntime ? EventKind::kRuntime : EventKind::kDriver,
+                .device = {DeviceType::kCuda, 0},
+                .launches = function.launches && call.return_value == 0});
 }
 
 void Decoder::add(const TakenCall& taken) {
@@ -181,38 +175,38 @@ void Decoder::add(const TakenCall& taken) {
   const ApiFunction& function = api_function(call.domain == kRuntimeApi ? kRuntime : kDriver, call.callback_id);
   if (!function.is_kept) return;
   // Whatever a call does that lacks an end is outside of the recording: it is treated as a launch, which lies in no window.
-  store({.start = call.start,
-         .end = taken.has_both_ends ? call.end : kForever.session,
-         .correlation = call.correlation,
-         .name = function.name,
-         .detail = function.detail,
-         .lane = static_cast<std::int32_t>(taken.thread_id),
-         .kind = call.domain == kRuntimeApi ? EventKind::kRuntime : EventKind::kDriver,
-         .clock = kSessionClock,
-         .device = {DeviceType::kCuda, 0},
-         .launches = !taken.has_both_ends || (function.launches && call.result == 0)});
+  store_.store({.start = call.start,
+                .end = taken.has_both_ends ? call.end : kForever.session,
+                .correlation = call.correlation,
+                .name = function.name,
+                .detail = function.detail,
+                .lane = static_cast<std::int32_t>(taken.thread_id),
+                .kind = call.domain == kRuntimeApi ? EventKind::kRuntime : EventKind::kDriver,
+                .clock = kSessionClock,
+                .device = {DeviceType::kCuda, 0},
+                .launches = !taken.has_both_ends || (function.launches && call.result == 0)});
 }
 
 void Decoder::add(const OverheadRecord& overhead) {
   // On a row of its own: it may overlap the calls of its thread in part.
-  store({.start = overhead.start,
-         .end = overhead.end,
-         .name = batch_.name_id(overhead_name(overhead.overhead_kind)),
-         .lane = 0,
-         .kind = EventKind::kOverhead,
-         .device = {DeviceType::kCpu, 0}});
+  store_.store({.start = overhead.start,
+                .end = overhead.end,
+                .name = batch_.name_id(overhead_name(overhead.overhead_kind)),
+                .lane = 0,
+                .kind = EventKind::kOverhead,
+                .device = {DeviceType::kCpu, 0}});
 }
 
 void Decoder::add_work(EventKind kind, std::uint64_t start, std::uint64_t end, std::uint32_t correlation, Place place, std::uint32_t name,
                        std::uint32_t detail) {
-  store_work({.start = start,
-              .end = end,
-              .correlation = upper_correlation_ | correlation,
-              .name = name,
-              .detail = detail,
-              .lane = static_cast<std::int32_t>(place.stream),
-              .kind = kind,
-              .device = {DeviceType::kCuda, static_cast<std::uint8_t>(place.device)}});
+  store_.store_work({.start = start,
+                     .end = end,
+                     .correlation = upper_correlation_ | correlation,
+                     .name = name,
+                     .detail = detail,
+                     .lane = static_cast<std::int32_t>(place.stream),
+                     .kind = kind,
+                     .device = {DeviceType::kCuda, static_cast<std::uint8_t>(place.device)}});
 }
 
 std::uint32_t Decoder::kernel_name(const char* mangled) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -18,11 +19,15 @@
 
 namespace mindtorch::sources::cupti {
 
-class Decoder : public RecordStore {
+class Decoder {
  public:
   // `recording` is the number of the recording in the process, from 1 on.
   Decoder(const Functions& cupti, GraphNodes& nodes, std::uint32_t recording, std::int64_t record_bytes)
-      : RecordStore(record_bytes, kSessionClock), cupti_(cupti), nodes_(nodes), recording_(recording) {}
+      : store_(record_bytes, kSessionClock), cupti_(cupti), nodes_(nodes), recording_(recording) {}
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+
+  RecordStore& store() { return store_; }
 
   void decode(std::uint8_t* buffer, std::size_t valid) { decode_all(ClassicRecords(cupti_, buffer, valid)); }
   // The same for a buffer of user-defined records.
@@ -37,13 +42,10 @@ class Decoder : public RecordStore {
   void set_samples(std::vector<record::BracketedSample> samples) {
     batch_.clocks = {{.name = "cupti", .samples = std::move(samples)}, {.name = "session", .is_session_clock = true, .samples = {}}};
   }
+  // spill: as the store's, with records that are complete.
+  void write_before(Moment time, const std::vector<RecordStore::Window>& windows, const std::function<void(record::DeviceBatch&)>& write);
   // Call once, when all buffers have come.
-  record::DeviceBatch finish(const std::vector<Window>& windows, std::vector<record::BracketedSample> samples);
-
-  // After finish(), sorted: the correlations of calls that were captured in this recording, and the keys of calls that were captured in an
-  // earlier recording and replayed in this one.
-  const std::vector<std::uint64_t>& captured_calls() const { return captured_calls_; }
-  const std::vector<std::uint64_t>& replayed_calls() const { return replayed_calls_; }
+  record::DeviceBatch finish(const std::vector<RecordStore::Window>& windows, std::vector<record::BracketedSample> samples);
 
  private:
   static constexpr std::uint8_t kSessionClock = 1;  // of the batch's clocks
@@ -97,10 +99,13 @@ class Decoder : public RecordStore {
   const DeviceProperties* properties(std::uint32_t device);
   std::uint32_t add_detail(std::vector<trace::Attribute> row, std::uint64_t graph_node);
 
-  void complete_records() override;
+  // Completes the records of the batch, before they are written or returned.
+  void complete_records();
   void match_captures();
   void name_captured_ops();
 
+  RecordStore store_;
+  record::DeviceBatch& batch_ = store_.batch();
   const Functions& cupti_;
   GraphNodes& nodes_;
   const std::uint32_t recording_;
@@ -113,8 +118,6 @@ class Decoder : public RecordStore {
   std::unordered_map<std::uint32_t, std::uint64_t> node_of_detail_;
   ExtraParts extra_parts_;
   std::vector<record::DeviceRecord> events_without_time_;  // until their calls are known
-  std::vector<std::uint64_t> captured_calls_;
-  std::vector<std::uint64_t> replayed_calls_;
 };
 
 }  // namespace mindtorch::sources::cupti

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 
+#include "mindtorch/record/captured_ops.h"
 #include "mindtorch/record/names.h"
-#include "mindtorch/sources/cupti/captured_ops.h"
 #include "mindtorch/sources/cupti/decode.h"
+#include "mindtorch/trace/launches.h"
 
 namespace mindtorch::sources::cupti {
 
@@ -25,10 +26,9 @@ void Decoder::match_captures() {
       record.launches = false;
       // The runtime's call and the driver's call inside it have the same correlation, or the inner one is as good.
       nodes_.set_captured_call(at->node, recording_, record.correlation);
-      captured_calls_.push_back(record.correlation);
+      batch_.captures.captured.push_back(record.correlation);
     }
   }
-  make_set(captured_calls_);
 }
 
 // Completes the details of nodes: which call captured them, and under which op.
@@ -42,16 +42,15 @@ void Decoder::name_captured_ops() {
     if (origin && origin->capture_correlation != 0) {
       const bool is_earlier = origin->capture_recording != recording_;
       const std::uint64_t call =
-          is_earlier ? captured_call_key(origin->capture_recording, origin->capture_correlation) : origin->capture_correlation;
-      row.push_back(batch_.attribute("capture correlation", static_cast<std::int64_t>(call)));
-      if (is_earlier) replayed_calls_.push_back(call);
+          is_earlier ? record::captured_call_key(origin->capture_recording, origin->capture_correlation) : origin->capture_correlation;
+      row.push_back(batch_.attribute(trace::kCaptureCorrelation, static_cast<std::int64_t>(call)));
+      if (is_earlier) batch_.captures.replayed.push_back(call);
     }
     const bool has_op = origin && origin->op != 0;
     row.push_back(
         batch_.text_attribute("captured by", has_op ? record::name_text(origin->op) : "not recorded when the graph was captured"));
     replaced[detail] = batch_.details.add(row);
   }
-  make_set(replayed_calls_);
   if (replaced.empty()) return;
   for (DeviceRecord& record : batch_.records) {
     if (const auto found = replaced.find(record.detail); found != replaced.end()) record.detail = found->second;
@@ -64,10 +63,19 @@ void Decoder::complete_records() {
   place_events_at_their_calls();
 }
 
-record::DeviceBatch Decoder::finish(const std::vector<Window>& windows, std::vector<record::BracketedSample> samples) {
-  drop_outside(windows);
+void Decoder::write_before(Moment time, const std::vector<RecordStore::Window>& windows,
+                           const std::function<void(record::DeviceBatch&)>& write) {
+  store_.write_before(time, windows, [&](record::DeviceBatch& batch) {
+    complete_records();
+    write(batch);
+  });
+}
+
+record::DeviceBatch Decoder::finish(const std::vector<RecordStore::Window>& windows, std::vector<record::BracketedSample> samples) {
+  store_.drop_outside(windows);
   complete_records();
-  count_losses();
+  batch_.captures.recording = recording_;
+  store_.count_losses();
   if (samples.empty()) {
     batch_.count_dropped(batch_.records.size() + batch_.sample_count(), "cannot be placed, because CUPTI's clock could not be read");
     batch_.records.clear();
@@ -77,7 +85,7 @@ record::DeviceBatch Decoder::finish(const std::vector<Window>& windows, std::vec
   }
   if (properties_.empty()) properties_ = device_properties();
   for (const DeviceProperties& each : properties_) batch_.devices.push_back(each.reported);
-  return std::move(batch_);
+  return store_.take();
 }
 
 }  // namespace mindtorch::sources::cupti

@@ -1,8 +1,8 @@
 // Decoding of the records that a user asks for besides device work: environment counters and CUDA events.
 #include <cstring>
-#include <unordered_map>
 
 #include "mindtorch/sources/cupti/decode.h"
+#include "mindtorch/trace/launches.h"
 
 namespace mindtorch::sources::cupti {
 namespace {
@@ -24,7 +24,7 @@ Data data_of(const EnvironmentRecord& measurement) {
 void Decoder::add(const EnvironmentRecord& measurement) {
   const trace::Device device{DeviceType::kCuda, static_cast<std::uint8_t>(measurement.device_id)};
   const auto sample = [&](std::string_view name, std::string_view unit, double value) {
-    store_sample(counter_id(name, unit, device), measurement.timestamp, value);
+    store_.store_sample(batch_.counter_id(name, unit, device), measurement.timestamp, value);
   };
   switch (measurement.environment_kind) {
     case kSpeed: {
@@ -41,7 +41,7 @@ void Decoder::add(const EnvironmentRecord& measurement) {
       break;
     }
     case kCooling: sample("fan speed", "%", measurement.data[0]); break;
-    default: count_unknown();
+    default: store_.count_unknown();
   }
 }
 
@@ -57,7 +57,7 @@ void Decoder::add(const CudaEventRecord& event) {
   if (extra_parts_.event_times && event.device_timestamp != 0) {
     record.device.index = static_cast<std::uint8_t>(event.device_id);
     record.start = record.end = event.device_timestamp;
-    store(record);
+    store_.store(record);
   } else {
     events_without_time_.push_back(record);
   }
@@ -66,19 +66,13 @@ void Decoder::add(const CudaEventRecord& event) {
 // An event that has no time of the device is placed where the call that recorded it ended.
 void Decoder::place_events_at_their_calls() {
   if (events_without_time_.empty()) return;
-  struct CallEnd {
-    std::uint64_t time;
-    std::uint8_t clock;
-  };
-  std::unordered_map<std::uint64_t, CallEnd> call_ends;
-  for (const record::DeviceRecord& call : batch_.records)
-    if (trace::is_launch_kind(call.kind)) call_ends.try_emplace(call.correlation, CallEnd{call.end, call.clock});
+  trace::LaunchIndex calls = store_.index_calls();
   std::erase_if(events_without_time_, [&](record::DeviceRecord event) {
-    const auto call = call_ends.find(event.correlation);
-    if (call == call_ends.end()) return false;
-    event.start = event.end = call->second.time;
-    event.clock = call->second.clock;
-    store(event);
+    const std::uint32_t call = calls.find(event.correlation);
+    if (call == trace::LaunchIndex::kNone) return false;
+    event.start = event.end = batch_.records[call].end;
+    event.clock = batch_.records[call].clock;
+    store_.store(event);
     return true;
   });
 }

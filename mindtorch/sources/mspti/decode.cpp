@@ -79,7 +79,7 @@ std::vector<std::uint32_t> parse_visible_devices(std::string_view list) {
   return devices;
 }
 
-Decoder::Decoder(const Functions& mspti, std::int64_t record_bytes) : RecordStore(record_bytes) {
+Decoder::Decoder(const Functions& mspti, std::int64_t record_bytes) : store_(record_bytes) {
   for (std::uint32_t kind = 0; kind < sizes_.size(); ++kind) {
     sizes_[kind] = record_size(kind);
     // A later version may append members.
@@ -96,7 +96,7 @@ void Decoder::decode(const std::uint8_t* buffer, std::size_t valid) {
     const auto kind = read<std::uint32_t>(buffer + at);
     const std::size_t size = kind < sizes_.size() ? sizes_[kind] : 0;
     // The size of an unknown record is unknown too, so the rest of the buffer cannot be read. The number of records in it is unknown.
-    if (size == 0 || at + size > valid) return count_unknown();
+    if (size == 0 || at + size > valid) return store_.count_unknown();
     add(buffer + at, kind);
     at += size;
   }
@@ -113,7 +113,7 @@ void Decoder::add(const std::uint8_t* record, std::uint32_t kind) {
     case kMemcpy: return add(read<MemcpyRecord>(record));
     case kCommunication: return add(read<CommunicationRecord>(record));
     case kMarker: return add(read<MarkerRecord>(record));
-    default: return count_unknown();
+    default: return store_.count_unknown();
   }
 }
 
@@ -132,7 +132,7 @@ void Decoder::add(const ApiRecord& call) {
                                     .kind = EventKind::kRuntime,
                                     .device = {DeviceType::kNpu, 0},
                                     .launches = call.correlation_id != 0 && is_launch_name(name)};
-  if (!is_left_out(record)) store(record);
+  if (!is_left_out(record)) store_.store(record);
 }
 
 void Decoder::add(const HcclRecord& transfer) {
@@ -189,15 +189,15 @@ void Decoder::add_work(EventKind kind, std::uint64_t start, std::uint64_t end, s
                        std::uint32_t stream, std::uint32_t name, std::uint32_t detail, bool has_host_times) {
   const int device = device_index(device_id);
   if (correlation >= first_id_after_) return;
-  store_work({.start = start,
-              .end = end,
-              .correlation = correlation,
-              .name = name,
-              .detail = detail,
-              .lane = stream == kNoStream ? 0 : static_cast<std::int32_t>(stream),
-              .kind = kind,
-              .clock = has_host_times ? std::uint8_t{0} : static_cast<std::uint8_t>(1 + device),
-              .device = {DeviceType::kNpu, static_cast<std::uint8_t>(device)}});
+  store_.store_work({.start = start,
+                     .end = end,
+                     .correlation = correlation,
+                     .name = name,
+                     .detail = detail,
+                     .lane = stream == kNoStream ? 0 : static_cast<std::int32_t>(stream),
+                     .kind = kind,
+                     .clock = has_host_times ? std::uint8_t{0} : static_cast<std::uint8_t>(1 + device),
+                     .device = {DeviceType::kNpu, static_cast<std::uint8_t>(device)}});
 }
 
 bool Decoder::is_left_out(const record::DeviceRecord& record) {

@@ -23,9 +23,13 @@ namespace mindtorch::sources::mspti {
 inline constexpr std::uint64_t kDeviceTimeError = 700'000;
 
 // Walks buffers by the sizes of records. MSPTI's own iterator keeps its position between calls and between buffers.
-class Decoder : public RecordStore {
+class Decoder {
  public:
   Decoder(const Functions& mspti, std::int64_t record_bytes);
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+
+  RecordStore& store() { return store_; }
 
   void decode(const std::uint8_t* buffer, std::size_t valid);
   // The devices that have reported work, as the program numbers them.
@@ -34,7 +38,7 @@ class Decoder : public RecordStore {
   // records can be compared.
   void leave_out_after(std::uint64_t end);
   // Call once, when all buffers have come. `samples` compare MSPTI's host clock with `session`.
-  record::DeviceBatch finish(const std::vector<Window>& windows, const std::vector<record::BracketedSample>& samples,
+  record::DeviceBatch finish(const std::vector<RecordStore::Window>& windows, const std::vector<record::BracketedSample>& samples,
                              record::Clock& session);
 
  private:
@@ -73,6 +77,8 @@ class Decoder : public RecordStore {
   void add_clocks(const std::vector<record::BracketedSample>& samples, record::Clock& session);
   std::map<int, std::uint64_t> earliness() const;
 
+  RecordStore store_;
+  record::DeviceBatch& batch_ = store_.batch();
   std::array<std::size_t, 16> sizes_{};  // of records, by kind; 0: unknown
   std::vector<std::uint32_t> visible_devices_;
   // Ids count up: a call that began after the end has a greater id than every call that ended before it.

@@ -9,6 +9,7 @@
 #include "mindtorch/record/launch_queue.h"
 #include "mindtorch/sources/mspti/call_links.h"
 #include "mindtorch/sources/mspti/decode.h"
+#include "mindtorch/trace/launches.h"
 
 namespace mindtorch::sources::mspti {
 
@@ -33,13 +34,13 @@ void Decoder::add_markers() {
       if (range == &marker.device)
         add_work(EventKind::kDeviceScope, range->start, end, 0, range->place[0], range->place[1], name, row, false);
       else
-        store({.start = range->start,
-               .end = end,
-               .name = name,
-               .detail = row,
-               .lane = static_cast<std::int32_t>(range->place[1]),
-               .kind = marker.is_range ? EventKind::kScope : EventKind::kInstant,
-               .device = {DeviceType::kCpu, 0}});
+        store_.store({.start = range->start,
+                      .end = end,
+                      .name = name,
+                      .detail = row,
+                      .lane = static_cast<std::int32_t>(range->place[1]),
+                      .kind = marker.is_range ? EventKind::kScope : EventKind::kInstant,
+                      .device = {DeviceType::kCpu, 0}});
     }
   }
   batch_.count_dropped(without_end, "marked ranges that had not ended");
@@ -48,45 +49,38 @@ void Decoder::add_markers() {
 // A record of memory becomes a detail of the call that allocated or released it. A record whose call is missing becomes an event of its
 // own.
 void Decoder::add_memory() {
-  std::unordered_map<std::uint64_t, std::size_t> call_of;
-  for (std::size_t i = 0; i < batch_.records.size(); ++i) {
-    const DeviceRecord& record = batch_.records[i];
-    if (trace::is_launch_kind(record.kind) && record.correlation != 0) call_of[record.correlation] = i;
-  }
+  trace::LaunchIndex calls = store_.index_calls();
   for (const MemoryRecord& memory : memory_) {
     const bool is_release = memory.operation == kRelease;
     const std::uint64_t id = memory.correlation_id;  // a reference to a field of a packed record may be misaligned
     const std::uint32_t row =
         detail({batch_.attribute(is_release ? "released bytes" : "allocated bytes", static_cast<std::int64_t>(memory.bytes)),
                 batch_.text_attribute("address", fmt::format("0x{:x}", std::uint64_t{memory.address}))});
-    if (const auto call = call_of.find(id); call != call_of.end()) {
-      batch_.records[call->second].detail = row;
+    if (const std::uint32_t call = calls.find(id); call != trace::LaunchIndex::kNone) {
+      batch_.records[call].detail = row;
       continue;
     }
-    store({.start = memory.start,
-           .end = memory.end,
-           .correlation = memory.correlation_id,
-           .name = batch_.name_id(is_release ? "aclrtFree" : "aclrtMalloc"),
-           .detail = row,
-           .lane = 0,
-           .kind = EventKind::kRuntime,
-           .device = {DeviceType::kNpu, static_cast<std::uint8_t>(device_index(memory.device_id))}});
+    store_.store({.start = memory.start,
+                  .end = memory.end,
+                  .correlation = memory.correlation_id,
+                  .name = batch_.name_id(is_release ? "aclrtFree" : "aclrtMalloc"),
+                  .detail = row,
+                  .lane = 0,
+                  .kind = EventKind::kRuntime,
+                  .device = {DeviceType::kNpu, static_cast<std::uint8_t>(device_index(memory.device_id))}});
   }
 }
 
 // By how much kernels of a device seem to start before the calls that launched them.
 std::map<int, std::uint64_t> Decoder::earliness() const {
-  std::unordered_map<std::uint64_t, std::uint64_t> launched_at;
-  for (const DeviceRecord& record : batch_.records) {
-    if (record.launches) launched_at[record.correlation] = record.start;
-  }
+  trace::LaunchIndex calls = store_.index_calls();
   std::map<int, std::uint64_t> early;
   for (const DeviceRecord& record : batch_.records) {
     if (record.clock == 0 || record.correlation == 0) continue;
-    const auto launch = launched_at.find(record.correlation);
-    if (launch == launched_at.end() || launch->second <= record.start) continue;
+    const std::uint32_t call = calls.find(record.correlation);
+    if (call == trace::LaunchIndex::kNone || !batch_.records[call].launches || batch_.records[call].start <= record.start) continue;
     std::uint64_t& most = early[record.clock - 1];
-    most = std::max(most, launch->second - record.start);
+    most = std::max(most, batch_.records[call].start - record.start);
   }
   return early;
 }
@@ -137,12 +131,12 @@ void Decoder::link_queued_work(const std::vector<BracketedSample>& samples) {
     if (found == ticket_of.end()) continue;
     const auto stored = batch_.details.row(work.detail);
     std::vector<trace::Attribute> row(stored.begin(), stored.end());
-    row.push_back(batch_.attribute("capture correlation", static_cast<std::int64_t>(found->second)));
+    row.push_back(batch_.attribute(trace::kCaptureCorrelation, static_cast<std::int64_t>(found->second)));
     work.detail = batch_.details.add(row);
   }
 }
 
-record::DeviceBatch Decoder::finish(const std::vector<Window>& windows, const std::vector<BracketedSample>& samples,
+record::DeviceBatch Decoder::finish(const std::vector<RecordStore::Window>& windows, const std::vector<BracketedSample>& samples,
                                     record::Clock& session) {
   std::unordered_set<std::uint64_t> ids_of_memory_calls;
   for (const MemoryRecord& memory : memory_) {
@@ -155,8 +149,8 @@ record::DeviceBatch Decoder::finish(const std::vector<Window>& windows, const st
   keep_ids_of_makers(batch_.records, ids_of_memory_calls);
   add_markers();
   add_memory();
-  drop_outside(windows);
-  count_losses();
+  store_.drop_outside(windows);
+  store_.count_losses();
   if (samples.empty()) {
     batch_.count_dropped(batch_.records.size(), "cannot be placed, because MSPTI's clock could not be read");
     batch_.records.clear();
@@ -164,7 +158,7 @@ record::DeviceBatch Decoder::finish(const std::vector<Window>& windows, const st
     link_queued_work(samples);
     add_clocks(samples, session);
   }
-  return std::move(batch_);
+  return store_.take();
 }
 
 }  // namespace mindtorch::sources::mspti

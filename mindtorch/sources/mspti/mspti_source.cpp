@@ -213,7 +213,7 @@ Status MsptiSource::start() {
   record::take_queued_spans();  // of earlier sessions
   refused_before_ = buffer_pool().refused();
   thread_.start("mindtorch-mspti", {.decode = [this](const BufferPool::Filled& buffer) { decoder_->decode(buffer.bytes, buffer.valid); },
-                                    .after_decoding = [this] { old_records_.remove_from(*decoder_, *options_, now()); },
+                                    .after_decoding = [this] { old_records_.remove_from(decoder_->store(), *options_, now()); },
                                     .flush = [this] { static_cast<void>(flush()); },
                                     .drain = [this] { drain(); }});
   std::lock_guard lock(mutex_);
@@ -233,7 +233,7 @@ void MsptiSource::toggle(bool on) {
 }
 
 record::DeviceBatch MsptiSource::stop() {
-  std::vector<Decoder::Window> windows;
+  std::vector<RecordStore::Window> windows;
   {
     std::lock_guard lock(mutex_);
     windows_.back().end.vendor = std::min(windows_.back().end.vendor, now().value_or(kEndless));
@@ -242,8 +242,8 @@ record::DeviceBatch MsptiSource::stop() {
   current_device_ = current_device();
   thread_.stop();
   Decoder& decoder = *decoder_;
-  decoder.count_dropped(buffer_pool().refused() - refused_before_, "dropped by MSPTI, because all buffers were in use");
-  decoder.count_dropped(thread_.failures(), "or more, for want of memory");
+  decoder.store().count_dropped(buffer_pool().refused() - refused_before_, "dropped by MSPTI, because all buffers were in use");
+  decoder.store().count_dropped(thread_.failures(), "or more, for want of memory");
   std::vector<ClockSampler::Samples> samples = sampler_.stop();
   record::DeviceBatch batch = decoder.finish(windows, samples.empty() ? ClockSampler::Samples{} : samples.front(), options_->clock);
   decoder_.reset();
@@ -260,23 +260,24 @@ Status MsptiSource::flush() { return library_.check(library_.functions().msptiAc
 // that is under way must be recorded when it ends, to know that its kernel does not belong to the recording.
 void MsptiSource::await_records() {
   std::unique_lock lock(mutex_);
-  const std::vector<Decoder::Window> windows = windows_;
+  const std::vector<RecordStore::Window> windows = windows_;
   lock.unlock();
   auto pause = std::chrono::milliseconds(1);
   auto last_news = std::chrono::steady_clock::now();
   const auto deadline = last_news + options_->stop_deadline;
-  for (std::size_t known = decoder_->size();; known = decoder_->size()) {
+  for (std::size_t known = decoder_->store().size();; known = decoder_->store().size()) {
     static_cast<void>(flush());
     thread_.decode_filled();
-    if (!decoder_->lacks_work(windows) && !decoder_->lacks_calls(windows)) return;
+    if (!decoder_->store().lacks_work(windows) && !decoder_->store().lacks_calls(windows)) return;
     const auto now = std::chrono::steady_clock::now();
-    if (decoder_->size() != known) last_news = now;
+    if (decoder_->store().size() != known) last_news = now;
     if (now - last_news > kDeliveryPatience || now > deadline) break;
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, kLongestPause);
   }
   if (!is_idle_)
-    decoder_->count_dropped(1, fmt::format("or more, because the device was still busy after {} ms", options_->stop_deadline.count()));
+    decoder_->store().count_dropped(1,
+                                    fmt::format("or more, because the device was still busy after {} ms", options_->stop_deadline.count()));
 }
 
 // Waits for the devices that are known to have work. await_records() waits for others, for a shorter time.
@@ -300,14 +301,14 @@ void MsptiSource::drain() {
   std::size_t dropped = 0;
   const Functions& mspti = library_.functions();
   if (mspti.msptiActivityGetNumDroppedRecords != nullptr && mspti.msptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == kSuccess)
-    decoder_->count_dropped(dropped, "dropped by MSPTI");
+    decoder_->store().count_dropped(dropped, "dropped by MSPTI");
   // The end of the subscription stops the devices' tasks, which may leave records behind.
   unsubscribe();
   static_cast<void>(flush());
   if (!buffer_pool().wait_until_all_are_back(kBufferPatience))
-    decoder_->count_dropped(1, "or more, because MSPTI has not handed back a buffer");
+    decoder_->store().count_dropped(1, "or more, because MSPTI has not handed back a buffer");
   thread_.decode_filled();
-  if (!flushed) decoder_->count_dropped(1, fmt::format("or more, because the last flush failed ({})", flushed.reason()));
+  if (!flushed) decoder_->store().count_dropped(1, fmt::format("or more, because the last flush failed ({})", flushed.reason()));
 }
 
 void MsptiSource::requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {

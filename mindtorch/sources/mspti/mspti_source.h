@@ -71,7 +71,7 @@ class MsptiSource final : public record::ActivitySource {
   std::optional<int> current_device_;   // of the thread that stops the session
 
   std::mutex mutex_;  // guards the windows
-  std::vector<Decoder::Window> windows_;
+  std::vector<RecordStore::Window> windows_;
 
   std::unique_ptr<Decoder> decoder_;  // the thread's while it runs
   OldRecordRemover old_records_;

@@ -1,9 +1,11 @@
 // Extracts captured calls and the ops around them from a recording, and appends them to a later one.
-#include "mindtorch/sources/cupti/captured_ops.h"
+#include "mindtorch/record/captured_ops.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
+#include <span>
 #include <utility>
 
 #include "mindtorch/trace/append.h"
@@ -11,7 +13,7 @@
 #include "mindtorch/trace/inputs.h"
 #include "mindtorch/trace/open_spans.h"
 
-namespace mindtorch::sources::cupti {
+namespace mindtorch::record {
 namespace {
 
 using trace::EventIndex;
@@ -131,26 +133,70 @@ class Extract {
   std::uint32_t number_ = 0;
 };
 
-}  // namespace
+// Lives as long as the process, like the graphs. Any thread.
+class CapturedOps {
+ public:
+  // Remembers the calls with these correlations and everything around them. `number` is the one of the recording.
+  void learn(const Recording& recording, std::uint32_t number, std::span<const std::uint64_t> correlations);
+  // Appends those of the remembered calls that have these keys, and everything around them.
+  void add_to(Recording& recording, std::span<const std::uint64_t> keys) const;
+
+ private:
+  // A program that captures without end must not fill the memory. The newest captures are then not remembered.
+  static constexpr std::size_t kMostEvents = std::size_t{8} << 20;
+
+  struct Capture {
+    std::uint32_t number;
+    Recording ops;
+  };
+  mutable std::mutex mutex_;
+  std::vector<Capture> captures_;  // one for each recording in which a graph was captured
+  std::size_t events_ = 0;
+};
 
 void CapturedOps::learn(const Recording& recording, std::uint32_t number, std::span<const std::uint64_t> correlations) {
   if (correlations.empty()) return;
-  Recording captured = Extract(recording, correlations).build(number);
   std::lock_guard lock(mutex_);
+  // A batch is in the recording of each snapshot that is made while the session goes on.
+  if (std::ranges::find(captures_, number, &Capture::number) != captures_.end()) return;
+  Recording captured = Extract(recording, correlations).build(number);
   if (events_ + captured.events.size() > kMostEvents) return;
   events_ += captured.events.size();
-  captures_.push_back(std::move(captured));
+  captures_.push_back({number, std::move(captured)});
 }
 
 void CapturedOps::add_to(Recording& recording, std::span<const std::uint64_t> keys) const {
   if (keys.empty()) return;
   std::lock_guard lock(mutex_);
-  for (const Recording& capture : captures_) {
-    Recording part = Extract(capture, keys).build(0);
+  for (const Capture& capture : captures_) {
+    Recording part = Extract(capture.ops, keys).build(0);
     if (part.events.size() == 0) continue;
     part.clock.base_unix_ns = recording.clock.base_unix_ns + recording.clock.start_ns;
     trace::append(recording, part);
   }
 }
 
-}  // namespace mindtorch::sources::cupti
+CapturedOps& captured_ops() {
+  static auto& ops = *new CapturedOps();
+  return ops;
+}
+
+std::vector<std::uint64_t> sorted(std::vector<std::uint64_t> values) {
+  std::ranges::sort(values);
+  return values;
+}
+
+}  // namespace
+
+void add_captured_ops(const std::vector<SourceBatch>& batches, Recording& recording) {
+  std::vector<std::uint64_t> replayed;
+  for (const SourceBatch& each : batches) {
+    const std::vector<std::uint64_t>& keys = each.batch.captures.replayed;
+    replayed.insert(replayed.end(), keys.begin(), keys.end());
+  }
+  captured_ops().add_to(recording, sorted(std::move(replayed)));
+  for (const SourceBatch& each : batches)
+    captured_ops().learn(recording, each.batch.captures.recording, sorted(each.batch.captures.captured));
+}
+
+}  // namespace mindtorch::record
