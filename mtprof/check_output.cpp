@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mindtorch/base/text.h"
+#include "mindtorch/base/json_writer.h"
 #include "mindtorch/export/markup.h"
 #include "mtprof/shown.h"
 
@@ -54,18 +54,21 @@ std::string verdicts_text(std::span<const Verdict> verdicts) {
 }
 
 std::string verdicts_json(std::span<const Verdict> verdicts) {
-  std::string text =
-      fmt::format("{{\"exceeded\":{},\"unclear\":{},\"limits\":[", count(verdicts, Outcome::kExceeded), count(verdicts, Outcome::kUnclear));
-  for (const Verdict& verdict : verdicts) {
-    const analyze::Shift& shift = verdict.shift;
-    if (&verdict != verdicts.data()) text += ",\n";
-    text += fmt::format("{{\"metric\":{},\"subject\":{},\"outcome\":\"{}\",\"limit\":{},\"before\":{},\"after\":{},\"change\":{}",
-                        json_quoted(verdict.limit.metric), json_quoted(verdict.subject), outcome_name(verdict.outcome), verdict.limit.share,
-                        shift.before, shift.after, shift.change);
-    if (std::isfinite(shift.low)) text += fmt::format(",\"change_low\":{},\"change_high\":{}", shift.low, shift.high);
-    text += fmt::format(",\"text\":{}}}", json_quoted(verdict.text()));
-  }
-  return text + "]}\n";
+  JsonWriter json;
+  json.object([&] {
+    json.field("exceeded", count(verdicts, Outcome::kExceeded)).field("unclear", count(verdicts, Outcome::kUnclear));
+    json.list_field("limits", verdicts, [&](const Verdict& verdict) {
+      const analyze::Shift& shift = verdict.shift;
+      json.object([&] {
+        json.field("metric", verdict.limit.metric).field("subject", verdict.subject).field("outcome", outcome_name(verdict.outcome));
+        json.field("limit", verdict.limit.share).field("before", shift.before).field("after", shift.after).field("change", shift.change);
+        if (std::isfinite(shift.low)) json.field("change_low", shift.low).field("change_high", shift.high);
+        json.field("text", verdict.text());
+      });
+      json.line_break();
+    });
+  });
+  return json.take() + "\n";
 }
 
 std::string verdicts_junit(std::span<const Verdict> verdicts) {

@@ -10,6 +10,7 @@
 #include "mindtorch/analyze/report/verdict.h"
 #include "mindtorch/analyze/units.h"
 #include "mindtorch/base/demangle.h"
+#include "mindtorch/base/json_writer.h"
 #include "mindtorch/base/text.h"
 #include "mindtorch/export/markup.h"
 #include "mindtorch/export/tabular/tabular_text.h"
@@ -155,10 +156,11 @@ constexpr auto kColumns = std::to_array<exporter::TabularColumn<DiffRow>>({
 });
 constexpr std::span<const exporter::TabularColumn<DiffRow>> kRows(kColumns);
 
-std::string shift_json(const Shift& shift) {
-  std::string text = fmt::format("{{\"before_ns\":{},\"after_ns\":{},\"change_ns\":{}", shift.before, shift.after, shift.change);
-  if (std::isfinite(shift.low)) text += fmt::format(",\"change_low_ns\":{},\"change_high_ns\":{}", shift.low, shift.high);
-  return text + "}";
+void write_shift(JsonWriter& json, std::string_view name, const Shift& shift) {
+  json.object_field(name, [&] {
+    json.field("before_ns", shift.before).field("after_ns", shift.after).field("change_ns", shift.change);
+    if (std::isfinite(shift.low)) json.field("change_low_ns", shift.low).field("change_high_ns", shift.high);
+  });
 }
 
 }  // namespace
@@ -193,27 +195,30 @@ std::string diff_text(const Diff& diff, const DiffNames& names, int row_limit, b
 }
 
 std::string diff_json(const Diff& diff, const DiffNames& names) {
-  std::string text =
-      fmt::format("{{\"before\":{},\"after\":{},\"steps_before\":{},\"steps_after\":{},\"confidence\":{},\n\"step_time\":{},\n",
-                  json_quoted(names.before), json_quoted(names.after), diff.steps_before.size(), diff.steps_after.size(), diff.confidence,
-                  shift_json(diff.step_time));
-  text += fmt::format("\"device_time\":{},\n\"rows\":[", shift_json(diff.device_time));
-  for (const DiffRow& row : diff.rows) {
-    if (&row != diff.rows.data()) text += ",\n";
-    append_object(text, kRows, row);
-  }
-  text += fmt::format("],\n\"mean_before_ns\":{},\"mean_after_ns\":{},\"unusual_before_ns\":{},\"unusual_after_ns\":{},", diff.mean_before,
-                      diff.mean_after, diff.unusual_before, diff.unusual_after);
-  text += fmt::format("\"explained_ns\":{},\"parts\":[", diff.explained_ns());
-  for (const DiffPart& part : diff.parts) {
-    if (&part != diff.parts.data()) text += ",\n";
-    text += fmt::format("{{\"cause\":{},\"name\":{},\"line\":{},\"change\":\"{}\",\"mean_before_ns\":{},\"mean_after_ns\":{},\"notes\":[",
-                        json_quoted(part.key.cause), json_quoted(part.key.name), json_quoted(part.line),
-                        analyze::work_change_name(part.change), part.mean_before, part.mean_after);
-    for (std::size_t k = 0; k < part.notes.size(); ++k) text += (k > 0 ? "," : "") + json_quoted(part.notes[k]);
-    text += "]}";
-  }
-  return text + "]}\n";
+  JsonWriter json;
+  json.object([&] {
+    json.field("before", names.before).field("after", names.after).field("steps_before", diff.steps_before.size());
+    json.field("steps_after", diff.steps_after.size()).field("confidence", diff.confidence).line_break();
+    write_shift(json, "step_time", diff.step_time);
+    json.line_break();
+    write_shift(json, "device_time", diff.device_time);
+    json.line_break().list_field("rows", diff.rows, [&](const DiffRow& row) {
+      std::string object;
+      append_object(object, kRows, row);
+      json.json(object).line_break();
+    });
+    json.line_break().field("mean_before_ns", diff.mean_before).field("mean_after_ns", diff.mean_after);
+    json.field("unusual_before_ns", diff.unusual_before).field("unusual_after_ns", diff.unusual_after);
+    json.field("explained_ns", diff.explained_ns()).list_field("parts", diff.parts, [&](const DiffPart& part) {
+      json.object([&] {
+        json.field("cause", part.key.cause).field("name", part.key.name).field("line", part.line);
+        json.field("change", analyze::work_change_name(part.change)).field("mean_before_ns", part.mean_before);
+        json.field("mean_after_ns", part.mean_after).list_field("notes", part.notes);
+      });
+      json.line_break();
+    });
+  });
+  return json.take() + "\n";
 }
 
 std::string diff_csv(const Diff& diff) {

@@ -8,7 +8,7 @@
 
 #include "mindtorch/analyze/analysis.h"
 #include "mindtorch/base/file.h"
-#include "mindtorch/base/text.h"
+#include "mindtorch/base/json_writer.h"
 #include "mindtorch/export/export_trace.h"
 #include "mindtorch/export/html/memory_timeline_writer.h"
 #include "mindtorch/export/stacks/stacks_writer.h"
@@ -71,13 +71,18 @@ int run_export(const Arguments& arguments) {
     exporter::write_memory_timeline(analysis, device, arguments.memory_timeline);
     written.push_back(arguments.memory_timeline);
   }
-  std::string list;
-  for (const std::string& path : written) {
-    const std::uintmax_t size = size_of(path);
-    if (!arguments.json) fmt::print("{} ({} bytes, {} events)\n", shown(path), size, loaded.recording.events.size());
-    list += fmt::format("{}{{\"path\":{},\"bytes\":{}}}", list.empty() ? "" : ",", json_quoted(path), size);
+  const std::size_t events = loaded.recording.events.size();
+  if (arguments.json) {
+    JsonWriter json;
+    json.object([&] {
+      json.field("events", events).list_field("files", written, [&](const std::string& path) {
+        json.object([&] { json.field("path", path).field("bytes", size_of(path)); });
+      });
+    });
+    fmt::print("{}\n", json.text());
+  } else {
+    for (const std::string& path : written) fmt::print("{} ({} bytes, {} events)\n", shown(path), size_of(path), events);
   }
-  if (arguments.json) fmt::print("{{\"events\":{},\"files\":[{}]}}\n", loaded.recording.events.size(), list);
   tell_damage(arguments.input.file, loaded);
   return loaded.damage ? 1 : 0;
 }

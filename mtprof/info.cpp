@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -17,18 +16,18 @@
 #include "mindtorch/analyze/memory_timeline.h"
 #include "mindtorch/analyze/steps.h"
 #include "mindtorch/analyze/temporal_breakdown.h"
+#include "mindtorch/base/json_writer.h"
 #include "mindtorch/base/text.h"
 #include "mindtorch/export/markup.h"
 #include "mindtorch/trace/text.h"
 #include "mtprof/commands.h"
-#include "mtprof/json_text.h"
 #include "mtprof/loading.h"
 #include "mtprof/shown.h"
 
 namespace mindtorch::mtprof {
 namespace {
 
-using analyze::device_text;
+using trace::device_text;
 using trace::Recording;
 using trace::Track;
 
@@ -170,13 +169,6 @@ void print_text(const std::string& file, const Loaded& loaded) {
   for (const auto& [what, count] : loaded.skipped) print_line("not read", fmt::format("{} {}", count, what));
 }
 
-template <class Items, class Key, class Value>
-std::string json_object(const Items& items, Key key, Value value) {
-  std::string text;
-  for (const auto& item : items) text += fmt::format("{}{}:{}", text.empty() ? "" : ",", json_quoted(key(item)), value(item));
-  return "{" + text + "}";
-}
-
 int run_info(const Arguments& arguments) {
   const Loaded loaded = load(arguments.input);
   const std::string& file = arguments.input.file;
@@ -193,52 +185,61 @@ FileFacts facts_of(const std::string& name, const Loaded& loaded) {
 
 std::string info_json(const FileFacts& file, const analyze::Analysis& analysis) {
   const Recording& recording = analysis.recording();
-  const auto kinds = count_kinds(recording);
-  std::string out;
-  const auto add = [&]<class... Values>(fmt::format_string<Values...> format, Values&&... values) {
-    fmt::format_to(std::back_inserter(out), format, std::forward<Values>(values)...);
+  JsonWriter json;
+  const auto write_track = [&](const Track& track) {
+    json.object([&] {
+      json.field("kind", track.kind == Track::Kind::kThread ? "thread" : "stream").field("id", track.id).field("pid", track.pid);
+      json.field("device", device_text(track.device)).field("name", track.name).field("events", track.event_count);
+    });
   };
-  add("{{\"file\":{},\"format\":\"{}\",\"bytes\":{},\"damage\":{},", json_quoted(file.name), file.format, file.bytes,
-      file.damage ? json_quoted(*file.damage) : "null");
-  add("\"unix_ns\":{},\"duration_ns\":{},\"trace_id\":{},", recording.clock.base_unix_ns + recording.clock.start_ns,
-      recording.clock.end_ns - recording.clock.start_ns, json_quoted(recording.trace_id));
-  add("\"events\":{},\"kinds\":{},\"memory_reports\":{},", recording.events.size(),
-      json_object(
-          kinds, [](const KindCount& kind) { return kind.kind; }, [](const KindCount& kind) { return kind.count; }),
-      recording.memory.size());
-  add("\"tracks\":{},", json_list(recording.tracks, [](const Track& track) {
-        return fmt::format("{{\"kind\":\"{}\",\"id\":{},\"pid\":{},\"device\":\"{}\",\"name\":{},\"events\":{}}}",
-                           track.kind == Track::Kind::kThread ? "thread" : "stream", track.id, track.pid, device_text(track.device),
-                           json_quoted(track.name), track.event_count);
-      }));
-  add("\"steps\":{},", json_list(analyze::steps(analysis), [](const analyze::Step& step) {
-        return fmt::format("{{\"number\":{},\"start_ns\":{},\"duration_ns\":{},\"events\":{},\"device_ns\":{}}}", step.number,
-                           step.start_ns, step.duration_ns, step.events, step.device_ns);
-      }));
-  add("\"devices\":{},", json_list(analyze::temporal_breakdown(recording), [](const analyze::TemporalBreakdown& device) {
-        return fmt::format("{{\"device\":\"{}\",\"span_ns\":{},\"compute_ns\":{},\"non_compute_ns\":{},\"idle_ns\":{}}}",
-                           device_text(device.device), device.span_ns, device.compute_ns, device.non_compute_ns, device.idle_ns);
-      }));
-  add("\"device_properties\":{},", json_list(recording.devices, [](const trace::DeviceProperties& device) {
-        return fmt::format("{{\"device\":\"{}\",\"name\":{},\"numbers\":{}}}", device_text(device.device), json_quoted(device.name),
-                           json_object(
-                               device.numbers, [](const trace::DeviceProperty& number) { return number.key; },
-                               [](const trace::DeviceProperty& number) { return number.value; }));
-      }));
-  add("\"memory\":{},", json_list(analyze::memory_devices(recording), [&](trace::Device device) {
-        const analyze::MemoryTimeline timeline = analyze::memory_timeline(analysis, device);
-        return fmt::format("{{\"device\":\"{}\",\"peak_bytes\":{},\"category_peaks\":{}}}", device_text(device), timeline.peak,
-                           json_object(
-                               category_peaks(timeline), [](const CategoryPeak& peak) { return peak.category; },
-                               [](const CategoryPeak& peak) { return peak.bytes; }));
-      }));
-  add("\"losses\":{},", json_list(recording.losses, trace::loss_json));
-  add("\"metadata\":{},\"skipped\":{}}}\n",
-      json_object(
-          recording.metadata, [](const auto& entry) { return entry.first; }, [](const auto& entry) { return entry.second; }),
-      json_object(
-          file.skipped, [](const auto& entry) { return entry.first; }, [](const auto& entry) { return entry.second; }));
-  return out;
+  const auto write_step = [&](const analyze::Step& step) {
+    json.object([&] {
+      json.field("number", step.number).field("start_ns", step.start_ns).field("duration_ns", step.duration_ns);
+      json.field("events", step.events).field("device_ns", step.device_ns);
+    });
+  };
+  const auto write_use = [&](const analyze::TemporalBreakdown& use) {
+    json.object([&] {
+      json.field("device", device_text(use.device)).field("span_ns", use.span_ns).field("compute_ns", use.compute_ns);
+      json.field("non_compute_ns", use.non_compute_ns).field("idle_ns", use.idle_ns);
+    });
+  };
+  const auto write_properties = [&](const trace::DeviceProperties& device) {
+    json.object([&] {
+      json.field("device", device_text(device.device)).field("name", device.name).object_field("numbers", [&] {
+        for (const trace::DeviceProperty& number : device.numbers) json.field(number.key, number.value);
+      });
+    });
+  };
+  const auto write_memory = [&](trace::Device device) {
+    const analyze::MemoryTimeline timeline = analyze::memory_timeline(analysis, device);
+    json.object([&] {
+      json.field("device", device_text(device)).field("peak_bytes", timeline.peak).object_field("category_peaks", [&] {
+        for (const CategoryPeak& peak : category_peaks(timeline)) json.field(peak.category, peak.bytes);
+      });
+    });
+  };
+  json.object([&] {
+    json.field("file", file.name).field("format", file.format).field("bytes", file.bytes).field("damage", file.damage);
+    json.field("unix_ns", recording.clock.base_unix_ns + recording.clock.start_ns);
+    json.field("duration_ns", recording.clock.end_ns - recording.clock.start_ns).field("trace_id", recording.trace_id);
+    json.field("events", recording.events.size()).object_field("kinds", [&] {
+      for (const KindCount& kind : count_kinds(recording)) json.field(kind.kind, kind.count);
+    });
+    json.field("memory_reports", recording.memory.size()).list_field("tracks", recording.tracks, write_track);
+    json.list_field("steps", analyze::steps(analysis), write_step);
+    json.list_field("devices", analyze::temporal_breakdown(recording), write_use);
+    json.list_field("device_properties", recording.devices, write_properties);
+    json.list_field("memory", analyze::memory_devices(recording), write_memory);
+    json.list_field("losses", recording.losses, [&](const trace::Loss& loss) { json.json(trace::loss_json(loss)); });
+    json.object_field("metadata", [&] {
+      for (const auto& [key, value] : recording.metadata) json.key(key).json(value);
+    });
+    json.object_field("skipped", [&] {
+      for (const auto& [what, count] : file.skipped) json.field(what, count);
+    });
+  });
+  return json.take() + "\n";
 }
 
 void add_info(CLI::App& program, Run& run) {

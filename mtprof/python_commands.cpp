@@ -58,6 +58,20 @@ void drop_empty_entries() {
   kept.empty() ? unsetenv("PYTHONPATH") : setenv("PYTHONPATH", kept.c_str(), 1);
 }
 
+struct PythonCommand {
+  std::string_view name;
+  std::string_view description;
+};
+constexpr auto kCommands = std::to_array<PythonCommand>({
+    {"run", "Profiles a Python program without any change of its code: mtprof run train.py; mtprof run --help"},
+    {"attach", "Records a Python process that runs already: mtprof attach PID"},
+    {"collect", "Writes recordings that `mtprof run` could not collect: it was killed, or a process ran longer"},
+    {"doctor", "Says what can be recorded on this machine and tries it: one text for a bug report"},
+    {"query", "Asks a recording or a trace in SQL, with DuckDB: mtprof query FILE \"select ...\""},
+    {"trigger", "Asks the monitor of a running process to write what just happened: mtprof trigger PID"},
+    {"live", "Shows what a process with a monitor does: mtprof live PID"},
+});
+
 }  // namespace
 
 int hand_over_to_python(int argc, const char* const* argv) {
@@ -75,8 +89,7 @@ int hand_over_to_python(int argc, const char* const* argv) {
 bool is_written_in_python(int argc, const char* const* argv) {
   const std::vector<std::string_view> arguments(argv + std::min(argc, 1), argv + argc);
   const std::string_view command = arguments.empty() ? "" : arguments.front();
-  constexpr std::array<std::string_view, 7> kCommands = {"run", "attach", "collect", "query", "doctor", "trigger", "live"};
-  if (std::ranges::find(kCommands, command) != kCommands.end()) return true;
+  if (std::ranges::find(kCommands, command, &PythonCommand::name) != kCommands.end()) return true;
   const auto has = [&](auto is_wanted) { return std::ranges::any_of(arguments, is_wanted); };
   if (command == "export") return has([](std::string_view text) { return text.ends_with(".parquet"); });
   return command == "ranks" && has([](std::string_view text) { return text.starts_with("--scheduler"); });
@@ -84,13 +97,7 @@ bool is_written_in_python(int argc, const char* const* argv) {
 
 void add_python_commands(CLI::App& program) {
   // main() has handed them over to Python before the program parses anything, so these only describe them.
-  program.add_subcommand("run", "Profiles a Python program without any change of its code: mtprof run train.py; mtprof run --help");
-  program.add_subcommand("attach", "Records a Python process that runs already: mtprof attach PID");
-  program.add_subcommand("collect", "Writes recordings that `mtprof run` could not collect: it was killed, or a process ran longer");
-  program.add_subcommand("doctor", "Says what can be recorded on this machine and tries it: one text for a bug report");
-  program.add_subcommand("query", "Asks a recording or a trace in SQL, with DuckDB: mtprof query FILE \"select ...\"");
-  program.add_subcommand("trigger", "Asks the monitor of a running process to write what just happened: mtprof trigger PID");
-  program.add_subcommand("live", "Shows what a process with a monitor does: mtprof live PID");
+  for (const PythonCommand& command : kCommands) program.add_subcommand(std::string(command.name), std::string(command.description));
 }
 
 }  // namespace mindtorch::mtprof

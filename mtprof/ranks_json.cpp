@@ -1,14 +1,12 @@
 // A job as JSON.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 
-#include "mindtorch/analyze/counters.h"
-#include "mindtorch/base/text.h"
-#include "mtprof/json_text.h"
+#include "mindtorch/base/json_writer.h"
+#include "mindtorch/trace/text.h"
 #include "mtprof/ranks_output.h"
 
 namespace mindtorch::mtprof {
@@ -16,122 +14,149 @@ namespace {
 
 using namespace analyze;
 
-std::string use_json(const JobRank& rank) {
-  std::string text;
-  for (std::size_t use = 0; use < kTimeUses; ++use)
-    text += fmt::format("{}\"{}\":{}", use == 0 ? "" : ",", time_use_name(static_cast<TimeUse>(use)), rank.use[use]);
-  return "{" + text + "}";
-}
+// A job as JSON, part by part.
+class JobJson {
+ public:
+  explicit JobJson(const Job& job) : job_(job) {}
 
-std::string clock_json(const RankClock& clock) {
-  if (!clock.is_known()) return "null";
-  return json_list(clock.pieces, [](const ClockPiece& piece) {
-    return fmt::format("{{\"from_ns\":{},\"offset_ns\":{},\"error_ns\":{},\"collectives\":{}}}",
-                       piece.from_ns == INT64_MIN ? "null" : std::to_string(piece.from_ns), piece.offset_ns, piece.error_ns,
-                       piece.collectives);
-  });
-}
-
-std::string rank_json(const Job& job, std::size_t index) {
-  const RankSummary& summary = job.summaries[index];
-  const JobRank& means = job.ranks[index];
-  const RankClock& clock = job.clocks.clocks[index];
-  std::string text = fmt::format("{{\"rank\":{},\"local_rank\":{},\"host\":{},\"backend\":{},\"file\":{},\"damaged\":{},\"events\":{},",
-                                 summary.identity.rank, summary.identity.local_rank, json_quoted(summary.identity.host),
-                                 json_quoted(summary.identity.backend), json_quoted(summary.file), !summary.damage.empty(), summary.events);
-  text += fmt::format("\"step_seconds\":{},\"use\":{},\"hidden_communication\":{},\"waiting_seconds\":{},\"collectives\":{},",
-                      means.step_seconds, use_json(means), means.hidden_seconds, means.waiting_seconds, summary.collectives.size());
-  text += fmt::format("\"clock\":{},", clock_json(clock));
-  text += fmt::format(
-      "\"devices\":{},", json_list(summary.devices, [](const RankDevice& device) {
-        return fmt::format(
-            "{{\"device\":\"{}\",\"span_ns\":{},\"compute_ns\":{},\"communication_ns\":{},\"overlap_ns\":{},\"idle_ns\":{}}}",
-            device_text(device.device), device.span_ns, device.compute_ns, device.communication_ns, device.overlap_ns, device.idle_ns);
-      }));
-  text += fmt::format("\"memory\":{},", json_list(summary.memory, [](const RankMemory& memory) {
-                        return fmt::format("{{\"device\":\"{}\",\"peak_bytes\":{}}}", device_text(memory.device), memory.peak_bytes);
-                      }));
-  return text + fmt::format("\"steps\":{}}}", json_list(summary.steps, [&](const RankStep& step) {
-                              return fmt::format("{{\"number\":{},\"start_ns\":{},\"duration_ns\":{}}}", step.number,
-                                                 clock.to_common(step.start_ns), step.duration_ns);
-                            }));
-}
-
-std::string straggler_json(const Job& job, const Straggler& straggler) {
-  return fmt::format("{{\"rank\":{},\"seconds_lost\":{},\"share\":{},\"steps\":{},\"ops\":{}}}",
-                     job.summaries[straggler.rank].identity.rank, straggler.seconds, straggler.share, straggler.steps,
-                     json_list(straggler.work, [](const LostWork& lost) {
-                       return fmt::format("{{\"name\":{},\"kind\":\"{}\",\"seconds_lost\":{}}}", json_quoted(lost.name),
-                                          work_kind_name(lost.kind), lost.seconds);
-                     }));
-}
-
-std::string communication_json(const CommunicationRow& row) {
-  return fmt::format(
-      "{{\"collective\":{},\"group\":{},\"bytes\":{},\"count\":{},\"ranks\":{},\"seconds\":{},\"transfer_seconds\":{},\"waiting_seconds\":{"
-      "},"
-      "\"bytes_per_second\":{},\"bus_bytes_per_second\":{}}}",
-      json_quoted(row.name), json_quoted(row.group), row.bytes < 0 ? "null" : std::to_string(row.bytes), row.count, row.ranks, row.seconds,
-      row.transfer_seconds, row.waiting_seconds, row.bandwidth, row.bus_bandwidth);
-}
-
-std::string path_json(const Job& job) {
-  return json_list(job.path, [&](const PathPiece& piece) {
-    const MatchedCollective& collective = job.matching.collectives[piece.collective];
-    const RankClock& clock = job.clocks.clocks[piece.rank];
-    return fmt::format(
-        "{{\"rank\":{},\"step\":{},\"start_ns\":{},\"work_seconds\":{},\"late_seconds\":{},\"collective\":{},\"collective_seconds\":{}}}",
-        job.summaries[piece.rank].identity.rank, collective.step, clock.to_common(piece.work_start_ns),
-        static_cast<double>(piece.work_end_ns - piece.work_start_ns) * 1e-9, static_cast<double>(piece.late_ns) * 1e-9,
-        json_quoted(collective.name), static_cast<double>(piece.end_ns - piece.work_end_ns) * 1e-9);
-  });
-}
-
-std::string step_json(const Job& job, const JobStep& step) {
-  return fmt::format(
-      "{{\"number\":{},\"ranks\":{},\"shortest_ns\":{},\"median_ns\":{},\"longest_ns\":{},\"slowest_rank\":{},\"is_outlier\":{}}}",
-      step.number, step.ranks, step.shortest_ns, step.median_ns, step.longest_ns, job.summaries[step.slowest].identity.rank,
-      step.is_outlier);
-}
-
-// The process groups of all ranks, each once.
-std::string groups_json(const Job& job) {
-  std::set<std::pair<std::string_view, std::span<const std::int64_t>>, decltype([](const auto& a, const auto& b) {
-             return a.first != b.first ? a.first < b.first : std::ranges::lexicographical_compare(a.second, b.second);
-           })>
-      groups;
-  for (const RankSummary& summary : job.summaries) {
-    for (const trace::RankGroup& group : summary.identity.groups) groups.emplace(group.name, group.ranks);
+  std::string write() {
+    json_.object([&] {
+      json_.field("world_size", job_.world_size).line_break();
+      json_.list_field("stragglers", job_.stragglers, [&](const Straggler& straggler) { write_straggler(straggler); }).line_break();
+      json_.list_field("faults", job_.faults, [&](const JobFault& fault) { write_fault(fault); }).line_break();
+      write_groups();
+      json_.line_break().list_field("communication", job_.communication, [&](const CommunicationRow& row) { write_communication(row); });
+      json_.line_break().field("compute_imbalance", job_.compute_imbalance);
+      json_.list_field("imbalance", job_.imbalance, [&](const Imbalance& row) { write_imbalance(row); }).line_break();
+      json_.list_field("steps", job_.steps, [&](const JobStep& step) { write_step(step); }).line_break();
+      json_.key("reference_rank");
+      if (job_.summaries.empty())
+        json_.value(nullptr);
+      else
+        json_.value(rank_number(job_.clocks.reference));
+      json_.line_break().list_field("critical_path", job_.path, [&](const PathPiece& piece) { write_piece(piece); }).line_break();
+      std::size_t index = 0;
+      json_.list_field("ranks", job_.summaries, [&](const RankSummary& summary) { write_rank(summary, index++); });
+    });
+    return json_.take() + "\n";
   }
-  return json_list(groups, [](const auto& group) {
-    return fmt::format("{{\"name\":{},\"ranks\":[{}]}}", json_quoted(group.first), fmt::join(group.second, ","));
-  });
-}
+
+ private:
+  std::int64_t rank_number(std::size_t index) const { return job_.summaries[index].identity.rank; }
+
+  void write_straggler(const Straggler& straggler) {
+    json_.object([&] {
+      json_.field("rank", rank_number(straggler.rank)).field("seconds_lost", straggler.seconds).field("share", straggler.share);
+      json_.field("steps", straggler.steps).list_field("ops", straggler.work, [&](const LostWork& lost) {
+        json_.object([&] { json_.field("name", lost.name).field("kind", work_kind_name(lost.kind)).field("seconds_lost", lost.seconds); });
+      });
+    });
+  }
+
+  void write_fault(const JobFault& fault) {
+    json_.object([&] {
+      json_.field("kind", job_fault_name(fault.kind)).field("rank", fault.rank < 0 ? std::nullopt : std::optional(fault.rank));
+      json_.field("file", fault.file).field("text", fault.text);
+    });
+  }
+
+  // The process groups of all ranks, each once.
+  void write_groups() {
+    std::set<std::pair<std::string_view, std::span<const std::int64_t>>, decltype([](const auto& a, const auto& b) {
+               return a.first != b.first ? a.first < b.first : std::ranges::lexicographical_compare(a.second, b.second);
+             })>
+        groups;
+    for (const RankSummary& summary : job_.summaries) {
+      for (const trace::RankGroup& group : summary.identity.groups) groups.emplace(group.name, group.ranks);
+    }
+    json_.list_field("groups", groups,
+                     [&](const auto& group) { json_.object([&] { json_.field("name", group.first).list_field("ranks", group.second); }); });
+  }
+
+  void write_communication(const CommunicationRow& row) {
+    json_.object([&] {
+      json_.field("collective", row.name).field("group", row.group);
+      json_.field("bytes", row.bytes < 0 ? std::nullopt : std::optional(row.bytes)).field("count", row.count).field("ranks", row.ranks);
+      json_.field("seconds", row.seconds).field("transfer_seconds", row.transfer_seconds).field("waiting_seconds", row.waiting_seconds);
+      json_.field("bytes_per_second", row.bandwidth).field("bus_bytes_per_second", row.bus_bandwidth);
+    });
+  }
+
+  void write_imbalance(const Imbalance& row) {
+    json_.object([&] {
+      json_.field("name", row.name).field("kind", work_kind_name(row.kind)).field("median_seconds", row.median_seconds);
+      json_.field("most_seconds", row.most_seconds).field("rank", rank_number(row.rank));
+    });
+  }
+
+  void write_step(const JobStep& step) {
+    json_.object([&] {
+      json_.field("number", step.number).field("ranks", step.ranks).field("shortest_ns", step.shortest_ns);
+      json_.field("median_ns", step.median_ns).field("longest_ns", step.longest_ns);
+      json_.field("slowest_rank", rank_number(step.slowest)).field("is_outlier", step.is_outlier);
+    });
+  }
+
+  void write_piece(const PathPiece& piece) {
+    const MatchedCollective& collective = job_.matching.collectives[piece.collective];
+    json_.object([&] {
+      json_.field("rank", rank_number(piece.rank)).field("step", collective.step);
+      json_.field("start_ns", job_.clocks.clocks[piece.rank].to_common(piece.work_start_ns));
+      json_.field("work_seconds", static_cast<double>(piece.work_end_ns - piece.work_start_ns) * 1e-9);
+      json_.field("late_seconds", static_cast<double>(piece.late_ns) * 1e-9).field("collective", collective.name);
+      json_.field("collective_seconds", static_cast<double>(piece.end_ns - piece.work_end_ns) * 1e-9);
+    });
+  }
+
+  void write_clock(const RankClock& clock) {
+    json_.key("clock");
+    if (!clock.is_known()) {
+      json_.value(nullptr);
+      return;
+    }
+    json_.list(clock.pieces, [&](const ClockPiece& piece) {
+      json_.object([&] {
+        json_.field("from_ns", piece.from_ns == INT64_MIN ? std::nullopt : std::optional(piece.from_ns));
+        json_.field("offset_ns", piece.offset_ns).field("error_ns", piece.error_ns).field("collectives", piece.collectives);
+      });
+    });
+  }
+
+  void write_rank(const RankSummary& summary, std::size_t index) {
+    const JobRank& means = job_.ranks[index];
+    const RankClock& clock = job_.clocks.clocks[index];
+    json_.object([&] {
+      json_.field("rank", summary.identity.rank).field("local_rank", summary.identity.local_rank).field("host", summary.identity.host);
+      json_.field("backend", summary.identity.backend).field("file", summary.file).field("damaged", !summary.damage.empty());
+      json_.field("events", summary.events).field("step_seconds", means.step_seconds).object_field("use", [&] {
+        for (std::size_t use = 0; use < kTimeUses; ++use) json_.field(time_use_name(static_cast<TimeUse>(use)), means.use[use]);
+      });
+      json_.field("hidden_communication", means.hidden_seconds).field("waiting_seconds", means.waiting_seconds);
+      json_.field("collectives", summary.collectives.size());
+      write_clock(clock);
+      json_.list_field("devices", summary.devices, [&](const RankDevice& device) {
+        json_.object([&] {
+          json_.field("device", trace::device_text(device.device)).field("span_ns", device.span_ns).field("compute_ns", device.compute_ns);
+          json_.field("communication_ns", device.communication_ns).field("overlap_ns", device.overlap_ns).field("idle_ns", device.idle_ns);
+        });
+      });
+      json_.list_field("memory", summary.memory, [&](const RankMemory& memory) {
+        json_.object([&] { json_.field("device", trace::device_text(memory.device)).field("peak_bytes", memory.peak_bytes); });
+      });
+      json_.list_field("steps", summary.steps, [&](const RankStep& step) {
+        json_.object([&] {
+          json_.field("number", step.number).field("start_ns", clock.to_common(step.start_ns)).field("duration_ns", step.duration_ns);
+        });
+      });
+    });
+  }
+
+  const Job& job_;
+  JsonWriter json_;
+};
 
 }  // namespace
 
-std::string job_json(const Job& job) {
-  std::vector<std::size_t> indices(job.summaries.size());
-  for (std::size_t k = 0; k < indices.size(); ++k) indices[k] = k;
-  std::string text = fmt::format("{{\"world_size\":{},\n\"stragglers\":{},\n", job.world_size,
-                                 json_list(job.stragglers, [&](const Straggler& straggler) { return straggler_json(job, straggler); }));
-  text += fmt::format("\"faults\":{},\n", json_list(job.faults, [](const JobFault& fault) {
-                        return fmt::format("{{\"kind\":\"{}\",\"rank\":{},\"file\":{},\"text\":{}}}", job_fault_name(fault.kind),
-                                           fault.rank < 0 ? "null" : std::to_string(fault.rank), json_quoted(fault.file),
-                                           json_quoted(fault.text));
-                      }));
-  text += fmt::format("\"groups\":{},\n", groups_json(job));
-  text += fmt::format("\"communication\":{},\n", json_list(job.communication, communication_json));
-  text += fmt::format(
-      "\"compute_imbalance\":{},\"imbalance\":{},\n", job.compute_imbalance, json_list(job.imbalance, [&](const Imbalance& row) {
-        return fmt::format("{{\"name\":{},\"kind\":\"{}\",\"median_seconds\":{},\"most_seconds\":{},\"rank\":{}}}", json_quoted(row.name),
-                           work_kind_name(row.kind), row.median_seconds, row.most_seconds, job.summaries[row.rank].identity.rank);
-      }));
-  text += fmt::format("\"steps\":{},\n", json_list(job.steps, [&](const JobStep& step) { return step_json(job, step); }));
-  text += fmt::format("\"reference_rank\":{},\n",
-                      job.summaries.empty() ? "null" : std::to_string(job.summaries[job.clocks.reference].identity.rank));
-  text += fmt::format("\"critical_path\":{},\n", path_json(job));
-  return text + fmt::format("\"ranks\":{}}}\n", json_list(indices, [&](std::size_t index) { return rank_json(job, index); }));
-}
+std::string job_json(const Job& job) { return JobJson(job).write(); }
 
 }  // namespace mindtorch::mtprof

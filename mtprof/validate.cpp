@@ -4,8 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <optional>
 
-#include "mindtorch/base/text.h"
+#include "mindtorch/base/json_writer.h"
 #include "mtprof/checks.h"
 #include "mtprof/commands.h"
 #include "mtprof/loading.h"
@@ -21,14 +22,16 @@ struct Arguments {
 };
 
 void print_json(const std::string& file, const std::vector<Check>& checks, bool ok) {
-  fmt::print("{{\"file\":{},\"ok\":{},\"checks\":[", json_quoted(file), ok);
-  const char* separator = "";
-  for (const Check& check : checks) {
-    fmt::print("{}{{\"name\":\"{}\",\"rule\":\"{}\",\"findings\":{},\"first\":{}}}", separator, check.name, check.rule, check.findings,
-               check.findings == 0 ? "null" : json_quoted(check.first));
-    separator = ",";
-  }
-  fmt::print("]}}\n");
+  JsonWriter json;
+  json.object([&] {
+    json.field("file", file).field("ok", ok).list_field("checks", checks, [&](const Check& check) {
+      json.object([&] {
+        json.field("name", check.name).field("rule", check.rule).field("findings", check.findings);
+        json.field("first", check.findings == 0 ? std::nullopt : std::optional(check.first));
+      });
+    });
+  });
+  fmt::print("{}\n", json.text());
 }
 
 int run_validate(const Arguments& arguments) {

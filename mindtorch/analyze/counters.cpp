@@ -70,9 +70,4 @@ std::vector<Counter> counters(const Analysis& analysis) {
   return all;
 }
 
-std::string device_text(trace::Device device) {
-  if (device.type == trace::DeviceType::kCpu) return "CPU";
-  return fmt::format("{}:{}", trace::device_type_name(device.type), device.index);
-}
-
 }  // namespace mindtorch::analyze

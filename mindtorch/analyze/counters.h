@@ -26,7 +26,4 @@ struct Counter {
 // recording. O((reports + device work) * log).
 MINDTORCH_EXPORT std::vector<Counter> counters(const Analysis& analysis);
 
-// "CPU", "CUDA:0".
-MINDTORCH_EXPORT std::string device_text(trace::Device device);
-
 }  // namespace mindtorch::analyze

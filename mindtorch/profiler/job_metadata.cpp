@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "mindtorch/base/json_writer.h"
 #include "mindtorch/base/text.h"
 
 namespace mindtorch::profiler {
@@ -36,8 +37,13 @@ std::optional<int> number_in(const char* variable) {
 }
 
 std::string launch_json(const LaunchedRank& launched) {
-  const std::string local = launched.local_rank ? fmt::format(",\"local_rank\":{}", *launched.local_rank) : "";
-  return fmt::format("{{\"rank\":{}{},\"world_size\":{}}}", launched.rank, local, launched.world_size);
+  JsonWriter json;
+  json.object([&] {
+    json.field("rank", launched.rank);
+    if (launched.local_rank) json.field("local_rank", *launched.local_rank);
+    json.field("world_size", launched.world_size);
+  });
+  return json.take();
 }
 
 }  // namespace

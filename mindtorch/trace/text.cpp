@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "mindtorch/base/error.h"
-#include "mindtorch/base/text.h"
+#include "mindtorch/base/json_writer.h"
 
 namespace mindtorch::trace {
 namespace {
@@ -31,6 +31,16 @@ Device parse_device(std::string_view text) {
   }
   if (!is_device) throw_error<InvalidArgument>("trace.parse_device", "'{}' is not a device; use cpu, npu:0 or cuda:0", text);
   return device;
+}
+
+std::string device_text(Device device) {
+  if (device.type == DeviceType::kCpu) return "CPU";
+  return fmt::format("{}:{}", device_type_name(device.type), device.index);
+}
+
+std::string device_specifier(Device device) {
+  if (device.type == DeviceType::kCpu) return "cpu";
+  return fmt::format("{}:{}", device.type == DeviceType::kCuda ? "cuda" : "npu", device.index);
 }
 
 std::string_view event_kind_name(EventKind kind) { return kEventKindNames[static_cast<std::size_t>(kind)]; }
@@ -64,8 +74,11 @@ std::uint64_t step_link_in_name(std::string_view name) {
 }
 
 std::string loss_json(const Loss& loss) {
-  return fmt::format(R"({{"reason":"{}","count":{},"where":{},"detail":{}}})", loss_reason_name(loss.reason), loss.count,
-                     json_quoted(loss.where), json_quoted(loss.detail));
+  JsonWriter json;
+  json.object([&] {
+    json.field("reason", loss_reason_name(loss.reason)).field("count", loss.count).field("where", loss.where).field("detail", loss.detail);
+  });
+  return json.take();
 }
 
 }  // namespace mindtorch::trace

@@ -13,6 +13,11 @@ namespace mindtorch::trace {
 // "cpu", "cuda:1", "npu"; without a number the first one. Torch's "privateuseone" is the NPU. Throws InvalidArgument for anything else.
 MINDTORCH_EXPORT Device parse_device(std::string_view text);
 
+// "CPU", "CUDA:0": as users see a device.
+MINDTORCH_EXPORT std::string device_text(Device device);
+// The inverse of parse_device(), with a number: "cpu", "cuda:0", as torch writes a device.
+MINDTORCH_EXPORT std::string device_specifier(Device device);
+
 // "op", "backward", "scope", ...
 MINDTORCH_EXPORT std::string_view event_kind_name(EventKind kind);
 MINDTORCH_EXPORT std::optional<EventKind> event_kind_of_name(std::string_view name);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "mindtorch/trace/text.h"
 #include "tests/analyze/recordings.h"
 
 namespace mindtorch::analyze {

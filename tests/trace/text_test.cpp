@@ -8,6 +8,13 @@
 namespace mindtorch::trace {
 namespace {
 
+TEST(TraceText, ADeviceHasOneTextForUsersAndTheOneThatIsRead) {
+  for (const Device device : {Device{DeviceType::kCuda, 1}, Device{DeviceType::kNpu, 0}, Device{DeviceType::kCpu, 0}})
+    EXPECT_EQ(parse_device(device_specifier(device)), device);
+  EXPECT_EQ(device_text({DeviceType::kCpu, 0}), "CPU");
+  EXPECT_EQ(device_text({DeviceType::kCuda, 1}), "CUDA:1");
+}
+
 TEST(TraceText, DevicesAreReadAsTorchWritesThem) {
   EXPECT_EQ(parse_device("cpu"), Device{});
   EXPECT_EQ(parse_device("npu"), (Device{DeviceType::kNpu, 0}));

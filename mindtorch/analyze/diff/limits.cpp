@@ -9,6 +9,7 @@
 
 #include "mindtorch/analyze/units.h"
 #include "mindtorch/base/error.h"
+#include "mindtorch/trace/text.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -70,11 +71,8 @@ void check_peaks(const StepProfile& baseline, const StepProfile& run, const Limi
     const auto known = std::ranges::find(baseline.peaks, peak.device, &DevicePeak::device);
     const double before = known != baseline.peaks.end() ? static_cast<double>(known->bytes) : 0, after = static_cast<double>(peak.bytes);
     const double change = after - before;
-    const std::string_view type = trace::device_type_name(peak.device.type);
-    out.push_back(verdict(limit,
-                          peak.device.type == trace::DeviceType::kCpu ? fmt::format("{} of {}", kPeakMemory, type)
-                                                                      : fmt::format("{} of {}:{}", kPeakMemory, type, peak.device.index),
-                          {before, after, change, change, change}));
+    out.push_back(
+        verdict(limit, fmt::format("{} of {}", kPeakMemory, trace::device_text(peak.device)), {before, after, change, change, change}));
   }
 }
 

@@ -6,18 +6,12 @@
 #include <limits>
 #include <vector>
 
+#include "mindtorch/base/statistics.h"
+
 namespace mindtorch::analyze {
 namespace {
 
 constexpr std::size_t kMostValues = 64;
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const std::size_t middle = values.size() / 2;
-  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(middle));
-  if (values.size() % 2 == 1) return values[middle];
-  return (values[middle] + *std::ranges::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle))) / 2;
-}
 
 // At most kMostValues means of neighbouring values.
 std::vector<double> grouped(std::span<const double> values) {
@@ -37,10 +31,10 @@ std::vector<double> grouped(std::span<const double> values) {
 // are cut back first: a single outlier would hide the correlation of all the others.
 double correlation_factor(std::span<const double> values) {
   if (values.size() < 4) return 1;
-  const double center = median({values.begin(), values.end()});
+  const double center = median_of(std::vector<double>(values.begin(), values.end()));
   std::vector<double> deviations;
   for (const double value : values) deviations.push_back(std::abs(value - center));
-  const double most = 4 * median(deviations);
+  const double most = 4 * median_of(deviations);
   std::vector<double> clipped;
   for (const double value : values) clipped.push_back(std::clamp(value - center, -most, most));
   double products = 0, squares = 0;
@@ -69,7 +63,8 @@ double normal_quantile(double tail) {
 
 Shift compare_runs(std::span<const double> before, std::span<const double> after, double error) {
   constexpr double kUnknown = std::numeric_limits<double>::infinity();
-  Shift shift{median({before.begin(), before.end()}), median({after.begin(), after.end()}), 0, -kUnknown, kUnknown};
+  Shift shift{median_of(std::vector<double>(before.begin(), before.end())), median_of(std::vector<double>(after.begin(), after.end())), 0,
+              -kUnknown, kUnknown};
   if (before.empty() || after.empty()) return shift;
 
   const std::vector<double> a = grouped(before), b = grouped(after);
@@ -78,7 +73,7 @@ Shift compare_runs(std::span<const double> before, std::span<const double> after
   for (const double x : a) {
     for (const double y : b) differences.push_back(y - x);
   }
-  shift.change = median(differences);
+  shift.change = median_of(differences);
 
   // The interval reaches from the k-th smallest to the k-th largest difference, k from the normal approximation of the rank-sum statistic.
   const double n = static_cast<double>(a.size()), m = static_cast<double>(b.size());

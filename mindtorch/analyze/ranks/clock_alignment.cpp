@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "mindtorch/analyze/ranks/median.h"
+#include "mindtorch/base/statistics.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -185,7 +185,8 @@ class System {
     for (std::vector<Unknown>& pieces : clocks_) {
       for (Unknown& piece : pieces) {
         const Range& offset = piece.offset;
-        piece.estimate = piece.end_differences.empty() ? offset.low + (offset.high - offset.low) / 2 : median_of(piece.end_differences);
+        piece.estimate = piece.end_differences.empty() ? offset.low + (offset.high - offset.low) / 2
+                                                       : median_of(piece.end_differences, EvenMedian::kLower);
         piece.estimate = std::clamp(piece.estimate, offset.low, std::max(offset.low, offset.high));
       }
     }

@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "mindtorch/analyze/ranks/median.h"
+#include "mindtorch/base/statistics.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -34,7 +34,7 @@ class BusySteps {
         if (other == rank) own += busy_ns;
         if (other != rank) others.push_back(busy_ns);
       }
-      usual += median_of(others);
+      usual += median_of(others, EvenMedian::kLower);
     }
     return own > 0 && usual > 0 ? std::max(0.0, 1 - static_cast<double>(usual) / static_cast<double>(own)) : 0;
   }
@@ -179,7 +179,7 @@ class Walk {
   // Others may have entered the collective before the one before it was over. They wait from the beginning of the piece then.
   static void set_late(std::vector<std::int64_t>& others, PathPiece& piece) {
     if (others.empty()) return;
-    const std::int64_t usual = std::max<std::int64_t>(0, median_of(others));
+    const std::int64_t usual = std::max<std::int64_t>(0, median_of(others, EvenMedian::kLower));
     piece.late_ns = std::max<std::int64_t>(0, piece.work_end_ns - piece.work_start_ns - usual);
   }
 

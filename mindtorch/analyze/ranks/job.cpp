@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "mindtorch/analyze/ranks/job_checks.h"
-#include "mindtorch/analyze/ranks/median.h"
+#include "mindtorch/base/statistics.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -41,7 +41,7 @@ std::vector<JobStep> job_steps(const std::vector<RankSummary>& summaries) {
   for (auto& [number, entry] : found) {
     entry.step.number = number;
     entry.step.ranks = entry.durations.size();
-    entry.step.median_ns = median_of(entry.durations);
+    entry.step.median_ns = median_of(entry.durations, EvenMedian::kLower);
     steps.push_back(entry.step);
   }
   return steps;
@@ -52,9 +52,9 @@ std::vector<JobStep> job_steps(const std::vector<RankSummary>& summaries) {
 void mark_outliers(std::vector<JobStep>& steps) {
   std::vector<double> times, deviations;
   for (const JobStep& step : steps) times.push_back(static_cast<double>(step.median_ns));
-  const double median = median_of(times);
+  const double median = median_of(times, EvenMedian::kLower);
   for (const double time : times) deviations.push_back(std::abs(time - median));
-  const double limit = std::max(median + 5 * 1.4826 * median_of(deviations), 1.2 * median);
+  const double limit = std::max(median + 5 * 1.4826 * median_of(deviations, EvenMedian::kLower), 1.2 * median);
   for (JobStep& step : steps) step.is_outlier = steps.size() >= 5 && static_cast<double>(step.median_ns) > limit;
 }
 
@@ -123,7 +123,7 @@ std::vector<Imbalance> work_imbalance(const Job& job, const std::set<std::int64_
     times.seconds.resize(job.summaries.size());  // ranks without the work spent no time in it
     times.row.kind = key.first;
     times.row.name = key.second;
-    times.row.median_seconds = median_of(times.seconds);
+    times.row.median_seconds = median_of(times.seconds, EvenMedian::kLower);
     result.push_back(std::move(times.row));
   }
   std::ranges::stable_sort(result, std::ranges::greater{}, [](const Imbalance& row) { return row.most_seconds - row.median_seconds; });

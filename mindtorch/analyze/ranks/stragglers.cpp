@@ -6,7 +6,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "mindtorch/analyze/ranks/median.h"
+#include "mindtorch/base/statistics.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -56,7 +56,7 @@ std::vector<LostWork> lost_work(std::span<const RankSummary> ranks, std::uint32_
   std::vector<LostWork> lost;
   for (std::size_t k = 0; k < others.size(); ++k) {
     const RankWork& own = ranks[slow].work[k];
-    const double more = (mean_seconds(own, own_places) - median_of(others[k])) * static_cast<double>(own_places.size());
+    const double more = (mean_seconds(own, own_places) - median_of(others[k], EvenMedian::kLower)) * static_cast<double>(own_places.size());
     if (more > 0) lost.push_back({own.name, own.kind, more});
   }
   std::ranges::stable_sort(lost, std::ranges::greater{}, &LostWork::seconds);
@@ -83,7 +83,7 @@ class MoreWork {
     for (const RankSummary& rank : ranks) {
       for (const auto& [step, seconds] : work_of_rank_.emplace_back(work_of_steps(rank))) of_all[step].push_back(seconds);
     }
-    for (auto& [step, seconds] : of_all) median_[step] = median_of(seconds);
+    for (auto& [step, seconds] : of_all) median_[step] = median_of(seconds, EvenMedian::kLower);
   }
 
   // Not negative.

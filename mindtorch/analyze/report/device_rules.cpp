@@ -6,6 +6,7 @@
 
 #include "mindtorch/analyze/report/code_tables.h"
 #include "mindtorch/analyze/report/rules.h"
+#include "mindtorch/base/statistics.h"
 
 namespace mindtorch::analyze {
 namespace {

@@ -128,13 +128,6 @@ double Judge::count_per_step(const std::function<bool(EventIndex)>& is_meant) co
   return static_cast<double>(count) / static_cast<double>(ledger.steps());
 }
 
-std::int64_t median_of(std::vector<std::int64_t> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 std::vector<std::string_view> rule_ids() {
   std::vector<std::string_view> ids;
   for (const Rule& rule : kRules) {

@@ -39,7 +39,4 @@ MINDTORCH_EXPORT std::vector<std::string_view> rule_ids();
 // True for the name of a kernel that multiplies float32 matrices without tensor cores.
 MINDTORCH_EXPORT bool is_plain_float32_matmul(std::string_view kernel);
 
-// The middle value; 0 of no values.
-MINDTORCH_EXPORT std::int64_t median_of(std::vector<std::int64_t> values);
-
 }  // namespace mindtorch::analyze

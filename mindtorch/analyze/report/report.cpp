@@ -5,6 +5,7 @@
 #include <future>
 
 #include "mindtorch/analyze/report/ledger.h"
+#include "mindtorch/base/statistics.h"
 
 namespace mindtorch::analyze {
 namespace {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "mindtorch/trace/open_spans.h"
 #include "mindtorch/trace/text.h"
 
 namespace mindtorch::analyze {
@@ -20,8 +21,7 @@ bool is_drawn(const Analysis& analysis, EventIndex i) {
 }
 
 std::string track_name(const trace::Track& track) {
-  if (track.kind == trace::Track::Kind::kStream)
-    return fmt::format("{}:{} stream {}", trace::device_type_name(track.device.type), track.device.index, track.id);
+  if (track.kind == trace::Track::Kind::kStream) return fmt::format("{} stream {}", trace::device_text(track.device), track.id);
   return track.name.empty() ? fmt::format("thread {}", track.id) : fmt::format("{} {}", track.name, track.id);
 }
 
@@ -88,13 +88,13 @@ class View {
 
   void add_track(const std::vector<EventIndex>& chosen, const trace::Track& track) {
     const auto first = static_cast<std::uint32_t>(view_.slices.size());
-    std::vector<std::int64_t> open;  // ends
+    trace::OpenSpans<EventIndex> open;
     const auto begin = std::ranges::lower_bound(chosen, track.first_event);
     for (auto at = begin; at != chosen.end() && *at < track.first_event + track.event_count; ++at) {
-      while (!open.empty() && open.back() <= events_.start_ns[*at]) open.pop_back();
+      open.close_until(events_.start_ns[*at]);
       slice_of_[*at] = static_cast<std::int32_t>(view_.slices.size());
-      view_.slices.push_back({.event = *at, .depth = static_cast<std::uint32_t>(open.size())});
-      open.push_back(events_.end_ns(*at));
+      view_.slices.push_back({.event = *at, .depth = static_cast<std::uint32_t>(open.all().size())});
+      open.open(events_.end_ns(*at), *at);
     }
     const auto count = static_cast<std::uint32_t>(view_.slices.size()) - first;
     if (count > 0) view_.tracks.push_back({track_name(track), track.kind == trace::Track::Kind::kStream, first, count});

@@ -10,6 +10,7 @@
 #include "mindtorch/base/text.h"
 #include "mindtorch/export/input_text.h"
 #include "mindtorch/trace/inputs.h"
+#include "mindtorch/trace/text.h"
 
 namespace mindtorch::exporter::chakra {
 namespace {
@@ -18,11 +19,6 @@ using trace::Input;
 
 // Longer lists are cut, as in torch.
 constexpr std::size_t kLongestList = 4096;
-
-std::string device_text(trace::Device device) {
-  if (device.type == trace::DeviceType::kCpu) return "cpu";
-  return fmt::format("{}:{}", device.type == trace::DeviceType::kCuda ? "cuda" : "npu", device.index);
-}
 
 // One argument, or one element of a list.
 struct Item {
@@ -34,7 +30,7 @@ Item tensor_item(const Input& tensor, trace::Device device, TensorNumbers& numbe
   for (const std::int64_t size : tensor.sizes) elements *= std::max<std::int64_t>(size, 0);
   const TensorNumbers::Known known = numbers.next(device);
   return {fmt::format("[{},{},{},{},{},\"{}\"]", known.tensor, known.storage, known.offset, elements, analyze::element_bytes(tensor.dtype),
-                      device_text(known.device)),
+                      trace::device_specifier(known.device)),
           fmt::format("[{}]", fmt::join(tensor.sizes, ",")), fmt::format("Tensor({})", trace::scalar_type_name(tensor.dtype)),
           fmt::format("[{}]", fmt::join(tensor.strides, ","))};
 }

@@ -174,14 +174,14 @@ std::uint64_t EventsWriter::external_id(EventIndex event) const {
 }
 
 void EventsWriter::write_python_ids(JsonCursor& cursor, std::int64_t start_ns, std::int64_t end_ns) {
-  while (!python_calls_.empty() && python_calls_.back().end_ns <= start_ns) python_calls_.pop_back();
+  python_calls_.close_until(start_ns);
   cursor.first_key<argument::kPythonId>().number(++python_ids_).next_key<argument::kPythonParentId>();
   if (python_calls_.empty()) {
     cursor.literal("null");
   } else {
-    cursor.number(python_calls_.back().id);
+    cursor.number(python_calls_.innermost());
   }
-  python_calls_.push_back({end_ns, python_ids_});
+  python_calls_.open(end_ns, python_ids_);
 }
 
 void EventsWriter::write_instants() {

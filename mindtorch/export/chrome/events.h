@@ -13,6 +13,7 @@
 #include "mindtorch/export/json_text.h"
 #include "mindtorch/export/layout.h"
 #include "mindtorch/export/output.h"
+#include "mindtorch/trace/open_spans.h"
 #include "mindtorch/trace/recording.h"
 
 namespace mindtorch::exporter::chrome {
@@ -33,12 +34,6 @@ class EventsWriter {
   void write_flows(std::string_view kind, const std::vector<Flow>& flows);
 
  private:
-  // Where a Python function stands in its call chain.
-  struct PythonCall {
-    std::int64_t end_ns;
-    std::uint64_t id;
-  };
-
   void write_complete(trace::TrackId track, trace::EventIndex event);
   // The Python functions, known from stacks, whose first event this is. Viewers take the first of two slices with the same times for the
   // outer one, so functions are written before their events.
@@ -63,11 +58,11 @@ class EventsWriter {
   RowOfEvent row_of_event_;
   std::string escaped_names_;
   std::vector<std::size_t> name_offsets_;
-  trace::NameId overload_key_ = 0;        // 0: no op has one
-  std::vector<std::string> row_text_;     // `","pid":1,"tid":2,"ts":` of each row
-  std::vector<std::string> prefix_text_;  // `{"ph":"X","cat":"...","name":"` of each kind, for CUDA and for NPU
-  trace::DeviceType runtime_device_;      // whose runtime calls these are, where the event does not say
-  std::vector<PythonCall> python_calls_;  // open on the track being written
+  trace::NameId overload_key_ = 0;                // 0: no op has one
+  std::vector<std::string> row_text_;             // `","pid":1,"tid":2,"ts":` of each row
+  std::vector<std::string> prefix_text_;          // `{"ph":"X","cat":"...","name":"` of each kind, for CUDA and for NPU
+  trace::DeviceType runtime_device_;              // whose runtime calls these are, where the event does not say
+  trace::OpenSpans<std::uint64_t> python_calls_;  // ids of those that are open on the track being written
   std::uint64_t python_ids_ = 0;
   std::vector<analyze::DerivedCall> derived_calls_;
   std::size_t next_derived_ = 0;

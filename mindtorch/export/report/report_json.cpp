@@ -99,7 +99,7 @@ std::string memory_json(const analyze::MemoryView& view) {
   });
   return fmt::format(
       R"({{"device":"{}","times":{},"bytes":{},"before":{},"peak":{},"peakAt":{},"holders":{},"allocations":{},"allocated":{}}})",
-      analyze::device_text(view.device), numbers(view.times_ns), bytes, view.before, view.peak, view.peak_ns, holders, view.allocations,
+      trace::device_text(view.device), numbers(view.times_ns), bytes, view.before, view.peak, view.peak_ns, holders, view.allocations,
       view.allocated);
 }
 
@@ -123,7 +123,7 @@ std::string timeline_json(const analyze::Analysis& analysis, const analyze::Time
     return fmt::format("[{},{},{},{}]", quoted(track.name), track.is_device ? 1 : 0, track.first_slice, track.slice_count);
   });
   const std::string counters = list(view.counters, [](const analyze::Counter& counter) {
-    return fmt::format(R"([{},{},"{}",{},{}])", quoted(counter.name), quoted(counter.unit), analyze::device_text(counter.device),
+    return fmt::format(R"([{},{},"{}",{},{}])", quoted(counter.name), quoted(counter.unit), trace::device_text(counter.device),
                        numbers(counter.times_ns), numbers(counter.values));
   });
   return fmt::format(

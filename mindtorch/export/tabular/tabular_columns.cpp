@@ -6,6 +6,7 @@
 
 #include "mindtorch/analyze/event_stacks.h"
 #include "mindtorch/base/text.h"
+#include "mindtorch/trace/text.h"
 
 namespace mindtorch::exporter {
 namespace {
@@ -22,7 +23,7 @@ Value texts(const std::vector<std::string>& list) {
 
 Value device_name(const std::optional<trace::Device>& device) {
   if (!device) return std::monostate();
-  return device->type == trace::DeviceType::kCpu ? Value(std::string_view("CPU")) : Value(analyze::device_text(*device));
+  return trace::device_text(*device);
 }
 
 constexpr auto kAverageColumns = std::to_array<TabularColumn<Average>>({

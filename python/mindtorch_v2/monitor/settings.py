@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _TIMES = {"ms": 1e-3, "s": 1, "m": 60, "min": 60, "h": 3600}
 _LONGEST = 10 * 365 * 24 * 3600  # seconds: longer times are mistakes
 
@@ -22,7 +22,7 @@ def parse_size(size: int | str, name: str = "max_memory") -> int:
     """Bytes of a number, or of a text such as "256MB"."""
     form = f'{name} must be a number of bytes or a text such as "256MB", got {size!r}'
     if isinstance(size, str):
-        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmg]?)i?b?\s*", size.lower())
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?\s*", size.lower())
         if match is None:
             raise ValueError(form)
         size = int(float(match[1]) * _UNITS[match[2]])

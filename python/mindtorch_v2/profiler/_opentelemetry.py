@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
+from mindtorch_v2.base.distributed import rank_of_environment
 from mindtorch_v2.profiler.recording import Recording
 
 if TYPE_CHECKING:
@@ -16,12 +16,12 @@ _COLLECTIVES = ("gloo:", "mpi:", "ucc:", "nccl:", "hccl:")
 
 
 def _attributes(event: Any) -> dict[str, Any]:
-    rank = os.environ.get("RANK", "")
+    rank = rank_of_environment()
     return {
         "mindtorch.kind": "collective" if event.name.startswith(_COLLECTIVES) else event.kind,
         "mindtorch.step": event.step,
         "thread.id": event.thread,
-        **({"mindtorch.rank": int(rank)} if rank.isdigit() else {}),
+        **({} if rank is None else {"mindtorch.rank": rank}),
     }
 
 

@@ -222,11 +222,6 @@ TEST(Findings, KernelsOfOtherTypesAndOtherWorkAreNoFloat32Matmuls) {
     EXPECT_FALSE(is_plain_float32_matmul(other)) << other;
 }
 
-TEST(Findings, TheMedianIsTheMiddleValue) {
-  EXPECT_EQ(median_of({}), 0);
-  EXPECT_EQ(median_of({5, 1, 9}), 5);
-}
-
 using Ids = std::vector<std::string_view>;
 
 Ids ids_in(Maker& maker) {

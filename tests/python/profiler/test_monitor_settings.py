@@ -56,7 +56,9 @@ def test_windows_and_sizes_are_texts_or_numbers():
     assert parse_window(7) == {"keep_last_steps": 7}
     assert parse_window("60s") == {"keep_last_seconds": 60.0}
     assert parse_window("1.5 min") == {"keep_last_seconds": 90.0}
-    assert parse_size("256MB") == 256 << 20 and parse_size("1.5g") == 3 << 29 and parse_size(4096) == 4096
+    assert (
+        parse_size("256MB") == 256 << 20 and parse_size("1.5g") == 3 << 29 and parse_size(4096) == 4096 and parse_size(" 2 TiB ") == 2 << 40
+    )
     for wrong in ("60", "s", 0, "0s", True, "-1s"):
         with pytest.raises(ValueError, match="keep_last"):
             parse_window(wrong)

@@ -25,6 +25,7 @@ from mindtorch_v2.cli.run.pages import make_page, show_page
 from mindtorch_v2.cli.run.program import Collecting, Program, begin_collecting, leave_as
 from mindtorch_v2.cli.run.recorder import ENVIRONMENT, Settings
 from mindtorch_v2.cli.run.summary import summary
+from mindtorch_v2.monitor.settings import parse_size
 from mindtorch_v2.profiler._options import SAMPLING_INTERVAL_MS
 
 _PACKAGE = Path(__file__).resolve().parents[2]
@@ -34,7 +35,6 @@ _LEAST_MEMORY = 1 << 20
 _ENDING_S = 0.5  # how long processes of the program that are about to end may take
 _BEGINNING_S = 2.0  # and those that are about to begin
 _LONGEST_TAIL = ".process4194304.10"  # what a recording's name may get besides
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 def say(text: str) -> None:
@@ -45,10 +45,10 @@ def say(text: str) -> None:
 
 
 def _size(text: str) -> int:
-    match = re.fullmatch(r"(\d+)\s*([KMGT]?)i?B?", text.strip(), re.IGNORECASE)
-    if not match:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512MB")
-    size = int(match[1]) * _UNITS[match[2].upper()]
+    try:
+        size = parse_size(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512MB") from None
     if size < _LEAST_MEMORY:
         raise argparse.ArgumentTypeError(f"{text!r} is less than 1MB, the least that a recording needs")
     return size
