@@ -21,12 +21,12 @@ namespace {
 
 struct Arguments {
   PageRequest page;
-  std::string json;
+  bool json = false;
   bool text = false;
   bool quiet = false;
   bool force = false;
 
-  Files files() const { return {{page.input.file, page.baseline}, {{"-o", page.output}, {"--json", json}}, force}; }
+  Files files() const { return {{page.input.file, page.baseline}, {{"-o", page.output}}, force}; }
 };
 
 // "runs/train.json.gz" -> "runs/train.report.html"
@@ -36,23 +36,24 @@ std::string default_output(const std::string& file) {
   return path.replace_extension(".report.html").string();
 }
 
-// The report for a terminal, without a page.
-int print_report(const Arguments& arguments) {
+// The report for a terminal or for a program, without a page.
+int run_without_page(const Arguments& arguments) {
   const Loaded loaded = load(arguments.page.input);
   const analyze::Analysis analysis(loaded.recording);
   const analyze::Report report = analyze::make_report(analysis);
-  fmt::print("{}", exporter::report_text(report));
-  if (!arguments.json.empty()) exporter::write_output(arguments.json, exporter::findings_json(report));
+  if (!arguments.page.output.empty()) exporter::write_output(arguments.page.output, exporter::findings_json(report));
+  if (!arguments.quiet) fmt::print("{}", arguments.json ? exporter::findings_json(report) : exporter::report_text(report));
   tell_damage(arguments.page.input.file, loaded);
   return loaded.damage ? 1 : 0;
 }
 
 int run_report(const Arguments& arguments) {
   const PageRequest& page = arguments.page;
-  if (page.output.empty()) return print_report(arguments);
+  if (page.output.empty() || page.output.ends_with(".json")) return run_without_page(arguments);
   const WrittenPage written = write_page(page);
-  if (!arguments.json.empty()) exporter::write_output(arguments.json, exporter::findings_json(written.report));
-  if (!arguments.quiet) {
+  if (arguments.json) {
+    fmt::print("{}", exporter::findings_json(written.report));
+  } else if (!arguments.quiet) {
     fmt::print("{}\n", exporter::report_text(written.report));
     if (written.diff) fmt::print("{}", diff_text(*written.diff, {page.baseline, page.input.file}, 5, false));
     fmt::print("{}\n", page_line(page.output));
@@ -66,16 +67,17 @@ void add_report(CLI::App& program, Run& run) {
   CLI::App* command = program.add_subcommand("report", "One page for a browser: where time and memory went, and what to do about it");
   const auto arguments = std::make_shared<Arguments>();
   add_input(*command, arguments->page.input);
-  command->add_option("-o,--output", arguments->page.output, "The page; default: FILE with the suffix .report.html");
+  command->add_option("-o,--output", arguments->page.output,
+                      "A file: .json for the findings, any other suffix for the page; default: FILE with the suffix .report.html");
   command->add_option("--baseline", arguments->page.baseline, "Another run; the page shows what changed since then");
-  command->add_option("--json", arguments->json, "A file for the findings as JSON");
-  command->add_flag("--text", arguments->text, "Print the report instead of writing a page; with -o, do both");
-  command->add_flag("--quiet", arguments->quiet, "Print nothing but errors");
+  auto* json = command->add_flag("--json", arguments->json, "Print the findings as JSON instead of writing a page; with -o, do both");
+  command->add_flag("--text", arguments->text, "Print the report instead of writing a page; with -o, do both")->excludes(json);
+  command->add_flag("--quiet", arguments->quiet, "Print nothing but errors")->excludes(json);
   add_force(*command, arguments->force);
   command->callback([arguments, &run] {
     PageRequest& page = arguments->page;
-    const bool is_text_only = arguments->text && page.baseline.empty();
-    if (page.output.empty() && !is_text_only) page.output = default_output(page.input.file);
+    const bool is_print_only = (arguments->text || arguments->json) && page.baseline.empty();
+    if (page.output.empty() && !is_print_only) page.output = default_output(page.input.file);
     run = {arguments->files(), [arguments] { return run_report(*arguments); }};
   });
 }

@@ -81,16 +81,21 @@ def test_the_phases_of_each_step_add_up_to_it(mtprof, trace, tmp_path):
         assert sum(host) == duration and sum(device) == duration
 
 
-def test_findings_are_printed_and_written_as_json(mtprof, trace, tmp_path):
-    done = mtprof("report", trace(loader_us=300.0), "-o", tmp_path / "r.html", "--json", tmp_path / "findings.json")
-    assert "The loop waits for data" in done.stdout
-    (finding,) = json.loads((tmp_path / "findings.json").read_text())["findings"]
+def test_findings_are_printed_as_text_or_as_json_and_written_as_json(mtprof, trace, tmp_path):
+    path = trace(loader_us=300.0)
+    before = set(tmp_path.iterdir())
+    printed = mtprof("report", path, "--json").stdout
+    assert set(tmp_path.iterdir()) == before, "--json prints, and writes no file"
+    assert "The loop waits for data" in mtprof("report", path, "-o", tmp_path / "findings.json").stdout
+    assert (tmp_path / "findings.json").read_text() == printed
+    assert mtprof("report", path, "--json", "-o", tmp_path / "r.html").stdout == printed and (tmp_path / "r.html").exists()
+    (finding,) = json.loads(printed)["findings"]
     # The last kernel of the step before still runs for 9 us.
     assert finding["id"] == "waiting_for_data" and finding["cost_ns"] == 291_000 and finding["evidence"] and finding["remedy"]
 
 
 def test_the_text_begins_with_the_verdict_and_its_rows_are_whole(mtprof, trace, tmp_path):
-    done = mtprof("report", trace(loader_us=300.0), "--text", "--json", tmp_path / "findings.json")
+    done = mtprof("report", trace(loader_us=300.0), "--text", "-o", tmp_path / "findings.json")
     first = done.stdout.splitlines()[0]
     assert first.startswith("The loop waits for data: 291.000us of ") and not (tmp_path / "train.report.html").exists()
     data = json.loads((tmp_path / "findings.json").read_text())
@@ -112,7 +117,7 @@ def recordings():
 
 @pytest.mark.parametrize("recording", recordings(), ids=lambda path: path.name)
 def test_the_causes_of_every_recording_add_up_to_the_time_of_each_thread(program, recording, tmp_path):
-    command = [program("mtprof"), "report", recording, "--text", "--json", tmp_path / "findings.json"]
+    command = [program("mtprof"), "report", recording, "--text", "-o", tmp_path / "findings.json"]
     done = subprocess.run(command, capture_output=True, text=True)
     if not (tmp_path / "findings.json").exists():
         assert done.returncode != 0, "only what is no recording has no report"
@@ -130,7 +135,7 @@ def test_a_trace_that_torch_recorded_on_a_gpu_has_its_kernels_idle_time_and_find
     work = [
         event for event in json.loads(gzip.decompress(trace.read_bytes()))["traceEvents"] if event.get("cat") in ("kernel", "gpu_memcpy")
     ]
-    mtprof("report", trace, "-o", tmp_path / "r.html", "--json", tmp_path / "findings.json")
+    findings = json.loads(mtprof("report", trace, "-o", tmp_path / "r.html", "--json").stdout)
     data = data_of(tmp_path / "r.html")
     rows = data["kernels"]["rows"]
     assert sum(row[3] for row in rows) == len(work)
@@ -139,7 +144,7 @@ def test_a_trace_that_torch_recorded_on_a_gpu_has_its_kernels_idle_time_and_find
     idle = data["phases"]["device"].index("idle")
     for duration, device in zip(data["steps"]["durations"], data["steps"]["device"], strict=True):
         assert sum(device) == duration and 0 < device[idle] < duration
-    finding = json.loads((tmp_path / "findings.json").read_text())["findings"][0]
+    finding = findings["findings"][0]
     assert finding["id"] == "idle_device" and finding["cost_ns"] > 0
     assert any(link >= 0 for view in data["timelines"] for link in view["links"]), "arrows from launches to kernels"
 

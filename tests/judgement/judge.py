@@ -97,7 +97,7 @@ def record(case: Case, argument: str, folder: Path) -> Path:
 
 def judge(recording: Path) -> Verdict:
     findings = recording.with_suffix(".findings.json")
-    command = [BUILD / "bin" / "mtprof", "report", recording, "--text", "--json", findings, "--force"]
+    command = [BUILD / "bin" / "mtprof", "report", recording, "--text", "-o", findings, "--force"]
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=120, check=True)
     recording.with_suffix(".txt").write_text(done.stdout)
     lines = [line for line in done.stdout.splitlines() if line.strip()]

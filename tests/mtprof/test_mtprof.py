@@ -179,6 +179,18 @@ def test_nothing_but_the_result_goes_to_a_pipe_and_a_terminal_stays_clean(progra
     assert shown == b"", "work this short shows no progress"
 
 
+def test_json_is_a_flag_that_prints_in_every_command(program):
+    commands = re.findall(
+        r"^  ([a-z]+) ", subprocess.run([program("mtprof"), "--help"], capture_output=True, text=True).stdout, re.MULTILINE
+    )
+    texts = {name: subprocess.run([program("mtprof"), name, "--help"], capture_output=True, text=True).stdout for name in commands}
+    with_json = {name: line for name, text in texts.items() for line in text.splitlines() if line.strip().startswith("--json")}
+    assert {"check", "diff", "export", "info", "query", "ranks", "report", "table", "validate"} <= with_json.keys()
+    for name, line in with_json.items():
+        takes_a_value = re.match(r" *--json[ =][A-Z]+\b", line)  # "--json TEXT ..."
+        assert not takes_a_value, f"mtprof {name}: {line}"
+
+
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
