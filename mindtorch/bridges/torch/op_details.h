@@ -1,15 +1,23 @@
 // Optional details of an op: arguments, overload, keyword values, the parameters of a collective.
 #pragma once
 
+#include <ATen/core/ivalue.h>
 #include <ATen/record_function.h>
 
 #include <cstdint>
 
-#include "mindtorch/bridges/torch/op_inputs.h"
 #include "mindtorch/bridges/torch/op_names.h"
 #include "mindtorch/record/hooks.h"
+#include "mindtorch/record/slot.h"
 
 namespace mindtorch::torch_bridge {
+
+// Records sizes, strides and types of tensors, and the values of scalars and short lists of them: what torch's profiler records. `slot`
+// must have just been opened on this thread.
+void record_inputs(c10::ArrayRef<const c10::IValue> inputs, record::Slot* slot);
+
+// The same, and for each tensor which one it is (trace/tensor_identity.h).
+void record_identified_inputs(c10::ArrayRef<const c10::IValue> inputs, record::Slot* slot);
 
 // The Want bits that record_details() serves.
 inline constexpr std::uint32_t kDetails = record::kShapes | record::kOverloads;

@@ -1,6 +1,4 @@
 // From IValues to the words of the side log.
-#include "mindtorch/bridges/torch/op_inputs.h"
-
 #include <ATen/core/List.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
@@ -13,6 +11,7 @@
 #include <cstdint>
 
 #include "mindtorch/bridges/torch/kept_addresses.h"
+#include "mindtorch/bridges/torch/op_details.h"
 #include "mindtorch/record/input_writer.h"
 #include "mindtorch/trace/tensor_identity.h"
 

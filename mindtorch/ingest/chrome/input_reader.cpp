@@ -1,10 +1,9 @@
 // Inputs from torch's four lists.
-#include "mindtorch/ingest/chrome/input_reader.h"
-
 #include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "mindtorch/ingest/chrome/argument_reader.h"
 #include "mindtorch/ingest/chrome/raw_json.h"
 #include "mindtorch/trace/text.h"
 

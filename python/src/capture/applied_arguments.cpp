@@ -1,11 +1,10 @@
 // What torch's profiler takes, and in which form, is torch::jit::tryToInferPrimitiveType(): numbers, None, and containers of them.
-#include "python/src/capture/applied_arguments.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <string>
 
 #include "python/src/capture/argument_words.h"
+#include "python/src/capture/parts.h"
 #include "python/src/gil.h"
 
 namespace mindtorch::python {

@@ -1,7 +1,6 @@
 // ExecutionTrace in Python.
-#include "python/src/capture/bind_execution_trace.h"
-
 #include "mindtorch/profiler/execution_trace.h"
+#include "python/src/capture/parts.h"
 #include "python/src/gil.h"
 #include "python/src/text.h"
 

@@ -1,7 +1,5 @@
 // The slot through which the interpreter calls an object is replaced in a class and its subclasses. Attributes, hooks and code stay as they
 // are, so that a compiler which reads them (Dynamo) sees the program that it would see without a profile.
-#include "python/src/capture/call_slot.h"
-
 #include <nanobind/nanobind.h>
 
 #include <new>
@@ -14,6 +12,7 @@
 #include "mindtorch/record/hooks.h"
 #include "python/src/capture/argument_words.h"
 #include "python/src/capture/name_cache.h"
+#include "python/src/capture/parts.h"
 #include "python/src/capture/raw_type.h"
 
 namespace mindtorch::python {

@@ -1,6 +1,4 @@
 // Hooks for dispatchers written in Python: an op call of theirs becomes an event, from enter to exit.
-#include "python/src/capture/dispatch_hooks.h"
-
 #include <atomic>
 #include <new>
 
@@ -8,6 +6,7 @@
 #include "python/src/capture/argument_words.h"
 #include "python/src/capture/foreign_tensor.h"
 #include "python/src/capture/name_cache.h"
+#include "python/src/capture/parts.h"
 #include "python/src/capture/raw_type.h"
 
 namespace mindtorch::python {

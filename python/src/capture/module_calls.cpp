@@ -1,6 +1,4 @@
 // Calls of Python modules as scopes: a context manager for one call, and the host that switches the hook on and off.
-#include "python/src/capture/module_calls.h"
-
 #include <nanobind/nanobind.h>
 
 #include <new>
@@ -10,6 +8,7 @@
 #include "mindtorch/record/host.h"
 #include "python/src/capture/kept_error.h"
 #include "python/src/capture/name_cache.h"
+#include "python/src/capture/parts.h"
 #include "python/src/capture/raw_type.h"
 #include "python/src/gil.h"
 

@@ -1,6 +1,4 @@
 // Calls of Python and C functions, which the interpreter reports to sys.monitoring or to a profile function.
-#include "python/src/capture/python_calls.h"
-
 #include <nanobind/nanobind.h>
 
 #include <new>
@@ -10,6 +8,7 @@
 #include "python/src/capture/call_monitoring.h"
 #include "python/src/capture/interpreter_frames.h"
 #include "python/src/capture/open_calls.h"
+#include "python/src/capture/parts.h"
 #include "python/src/capture/raw_type.h"
 
 namespace mindtorch::python {

@@ -1,7 +1,5 @@
 // record_function: a user's scope in Python. `with record_function("x"):` costs what the interpreter needs for any `with` statement, and
 // while nothing records one load and one branch more.
-#include "python/src/capture/record_function.h"
-
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -10,6 +8,7 @@
 #include "mindtorch/record/hooks.h"
 #include "mindtorch/record/input_writer.h"
 #include "python/src/capture/name_cache.h"
+#include "python/src/capture/parts.h"
 #include "python/src/capture/raw_type.h"
 
 namespace mindtorch::python {

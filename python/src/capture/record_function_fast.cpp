@@ -1,6 +1,4 @@
 // _RecordFunctionFast: torch's scope for generated code. It stands for an op, so it has arguments; it is made once and entered often.
-#include "python/src/capture/record_function_fast.h"
-
 #include <new>
 #include <string>
 #include <utility>
@@ -10,6 +8,7 @@
 #include "mindtorch/record/hooks.h"
 #include "python/src/capture/argument_words.h"
 #include "python/src/capture/name_cache.h"
+#include "python/src/capture/parts.h"
 #include "python/src/capture/raw_type.h"
 
 namespace mindtorch::python {

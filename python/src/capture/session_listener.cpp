@@ -1,9 +1,8 @@
 // From a plain function to a function of Python. What that raises is kept: ctypes would print it and go on.
-#include "python/src/capture/session_listener.h"
-
 #include <cstdint>
 
 #include "python/src/capture/kept_error.h"
+#include "python/src/capture/parts.h"
 #include "python/src/gil.h"
 
 namespace mindtorch::python {

@@ -1,27 +1,151 @@
 // FunctionEvent in Python: torch's attributes and a read-only mapping.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nanobind/nanobind.h>
 #include <nanobind/operators.h>
 #include <nanobind/stl/optional.h>
 
+#include <bit>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "mindtorch/analyze/copy_bandwidth.h"
 #include "mindtorch/base/error.h"
+#include "mindtorch/export/flows.h"
+#include "mindtorch/export/input_text.h"
 #include "mindtorch/trace/chrome_format.h"
+#include "mindtorch/trace/inputs.h"
+#include "python/src/gil.h"
 #include "python/src/profiler/added_attributes.h"
 #include "python/src/profiler/bind_profiler.h"
 #include "python/src/profiler/conversions.h"
-#include "python/src/profiler/event_flows.h"
 #include "python/src/profiler/event_handle.h"
-#include "python/src/profiler/event_inputs.h"
 #include "python/src/profiler/formatted_times.h"
 #include "python/src/text.h"
 
 namespace mindtorch::python {
 namespace {
+
+using trace::Attribute;
+using trace::Input;
+
+nb::object value_of(const Input& input, const std::vector<std::string>& names) {
+  switch (input.kind) {
+    case Input::Kind::kInt: return nb::int_(input.integer);
+    case Input::Kind::kBool: return nb::bool_(input.integer != 0);
+    case Input::Kind::kDouble: return nb::float_(input.real);
+    case Input::Kind::kText: return to_text(names[input.text]);
+    case Input::Kind::kIntList: return to_python(input.sizes);
+    case Input::Kind::kBoolList: {
+      nb::list list;
+      for (const std::int64_t value : input.sizes) list.append(nb::bool_(value != 0));
+      return list;
+    }
+    case Input::Kind::kDoubleList: {
+      nb::list list;
+      for (const double real : input.reals) list.append(nb::float_(real));
+      return list;
+    }
+    default: return nb::none();
+  }
+}
+
+nb::object value_of(const Attribute& attribute, const std::vector<std::string>& names) {
+  const auto text = [&] { return to_text(names[static_cast<std::size_t>(attribute.bits)]); };
+  switch (attribute.type) {
+    case Attribute::Type::kInt: return nb::int_(attribute.bits);
+    case Attribute::Type::kBool: return nb::bool_(attribute.bits != 0);
+    case Attribute::Type::kDouble: return nb::float_(std::bit_cast<double>(attribute.bits));
+    case Attribute::Type::kText: return text();
+    case Attribute::Type::kJson: return imported("json", "loads")(text());
+  }
+  return nb::none();
+}
+
+// One item per argument: the value of a scalar, a text or a list of numbers; None for tensors and anything else.
+nb::list concrete_inputs(const EventHandle& handle) {
+  nb::list list;
+  for (const Input& input : handle.event.inputs()) list.append(value_of(input, handle.recording().names));
+  return list;
+}
+
+// torch's name of the type of each argument: "float", "Scalar", "TensorList", "".
+nb::list input_types(const EventHandle& handle) {
+  nb::list list;
+  for (const Input& input : handle.event.inputs()) list.append(to_text(exporter::input_type_name(input)));
+  return list;
+}
+
+// The attributes of the event: {"bytes": 1024, "grid": [1, 1, 1]}.
+nb::dict attributes(const EventHandle& handle) {
+  nb::dict dict;
+  if (handle.event.index() == analyze::kNoEvent) return dict;
+  const trace::Recording& recording = handle.recording();
+  const std::span<const Attribute> recorded = recording.attributes.find(handle.event.index());
+  for (const Attribute& attribute : recorded) dict[to_text(recording.names[attribute.key])] = value_of(attribute, recording.names);
+  if (const auto bandwidth = analyze::copy_bandwidth(recording, handle.event.index(), recorded))
+    dict[to_text(trace::chrome_format::argument::kMemoryBandwidth)] = *bandwidth;
+  return dict;
+}
+
+// The correlation id of a launch and of the device activity that it started; 0 for other events.
+std::int64_t correlation_of(const EventHandle& handle) {
+  const trace::EventKind kind = handle.event.kind();
+  const bool linked = handle.event.index() != analyze::kNoEvent && (trace::is_device_kind(kind) || trace::is_launch_kind(kind));
+  return linked ? static_cast<std::int64_t>(handle.recording().events.link[handle.event.index()]) : 0;
+}
+
+// One end of an arrow of a trace (torch: flow_id, flow_type, flow_start). All zero: the event has no arrow.
+struct FlowEnd {
+  std::uint64_t id = 0;  // as in the trace
+  int type = 0;          // torch's number: 1 from a forward op to its backward node, 2 from a launch to what it started
+  bool starts = false;
+};
+
+using Ends = std::unordered_map<analyze::EventIndex, FlowEnd>;
+
+void add(Ends& ends, const std::vector<exporter::Flow>& flows, int type) {
+  for (const exporter::Flow& flow : flows) {
+    ends[flow.from] = {flow.id, type, true};
+    ends[flow.to] = {flow.id, type, false};
+  }
+}
+
+Ends find_ends(const analyze::Analysis& analysis) {
+  Ends ends;
+  add(ends, exporter::forward_backward_flows(analysis.recording()), 1);
+  add(ends, exporter::launch_flows(analysis), 2);
+  return ends;
+}
+
+struct Answers {
+  std::weak_ptr<const analyze::Analysis> analysis;
+  Ends ends;
+};
+
+const Ends& ends_of(const std::shared_ptr<const analyze::Analysis>& analysis) {
+  static auto& last = *new Answers();
+  if (last.analysis.lock() == analysis) return last.ends;
+  Answers found{analysis, {}};
+  {
+    const ReleasedGil unlocked;
+    found.ends = find_ends(*analysis);
+  }
+  last = std::move(found);
+  return last.ends;
+}
+
+// Needs the GIL. The first question about a recording is O(events); the answers for the last recording asked about are kept.
+FlowEnd flow_of(const EventHandle& handle) {
+  const Ends& ends = ends_of(handle.analysis);
+  const auto at = ends.find(handle.event.index());
+  return at == ends.end() ? FlowEnd{} : at->second;
+}
 
 using analyze::FunctionEvent;
 using Class = nb::class_<EventHandle>;

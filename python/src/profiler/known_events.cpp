@@ -1,8 +1,8 @@
 // Objects of events by the position of the event in its recording.
-#include "python/src/profiler/known_events.h"
-
 #include <algorithm>
 #include <utility>
+
+#include "python/src/profiler/event_sequence.h"
 
 namespace mindtorch::python {
 namespace {

@@ -1,8 +1,10 @@
 // A profile whose callbacks are Python's.
 #include "python/src/profiler/python_profile.h"
 
+#include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 
+#include <memory>
 #include <utility>
 
 #include "mindtorch/base/error.h"
@@ -10,13 +12,53 @@
 #include "mindtorch/profiler/status.h"
 #include "mindtorch/profiler/trace_id.h"
 #include "python/src/gil.h"
-#include "python/src/profiler/unlocked_recorder.h"
 #include "python/src/text.h"
 
 namespace mindtorch::python {
 namespace {
 
 namespace nb = nanobind;
+
+// Releases the GIL while a recorder works. The GIL guards the state of a Profile, whose calls hold it, and release it only here.
+class UnlockedRecorder : public profiler::Recorder {
+ public:
+  explicit UnlockedRecorder(std::unique_ptr<profiler::Recorder> recorder) : recorder_(std::move(recorder)) {}
+
+  void prepare(const profiler::ProfileOptions& options, const std::vector<profiler::Activity>& activities) override {
+    const ReleasedGil unlocked;
+    recorder_->prepare(options, activities);
+  }
+  void start() override {
+    const ReleasedGil unlocked;
+    recorder_->start();
+  }
+  trace::Recording stop() override {
+    const ReleasedGil unlocked;
+    return recorder_->stop();
+  }
+  trace::Recording snapshot(std::chrono::nanoseconds last) override {
+    const ReleasedGil unlocked;
+    return recorder_->snapshot(last);
+  }
+  void discard() noexcept override {
+    const ReleasedGil unlocked;
+    recorder_->discard();
+  }
+  void toggle(profiler::Activity activity, bool on) override {
+    const ReleasedGil unlocked;
+    recorder_->toggle(activity, on);
+  }
+
+  // These are quick, and a step must begin and end on the thread that says so before any other runs.
+  void mark_step(std::int64_t step) override { recorder_->mark_step(step); }
+  void open_step_scope(std::int64_t step) override { recorder_->open_step_scope(step); }
+  void close_step_scope() override { recorder_->close_step_scope(); }
+  std::vector<std::string> problems() const override { return recorder_->problems(); }
+  std::int64_t bytes_in_use() const override { return recorder_->bytes_in_use(); }
+
+ private:
+  std::unique_ptr<profiler::Recorder> recorder_;
+};
 
 // Tells the profile, which calls the observers.
 class PythonObserver : public profiler::ExecutionObserver {
@@ -101,7 +143,7 @@ PythonProfile::PythonProfile(nb::handle owner, profiler::ProfileOptions options)
     const ReleasedGil unlocked;  // may load a vendor's library
     options.activities = profiler::Activities(profiler::supported_activities());
   }
-  auto recorder = make_unlocked_recorder(profiler::make_session_recorder());
+  auto recorder = std::make_unique<UnlockedRecorder>(profiler::make_session_recorder());
   profile_ = std::make_unique<profiler::Profile>(std::move(options), std::move(recorder));
 }
 

@@ -6,16 +6,45 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "mindtorch/record/source.h"
+#include "python/src/capture/interpreter_memory.h"
 #include "python/src/sampling/code_places.h"
-#include "python/src/sampling/thread_activity.h"
 #include "python/src/sampling/thread_reader.h"
 
 namespace mindtorch::python {
+
+// The time that a thread of this process has spent on processors, in nanoseconds; none if there is no such thread.
+std::optional<std::int64_t> processor_time(std::int64_t thread) noexcept;
+
+// How long a thread has run, and what it waits for, from the kernel. It keeps a file open, if it may: only on a thread with a descriptor
+// table of its own. Without a file nothing is known.
+class ThreadActivity {
+ public:
+  ThreadActivity(std::int64_t thread, bool may_open_files) : thread_(thread), has_opened_(!may_open_files) {}
+  ~ThreadActivity();
+  ThreadActivity(ThreadActivity&& other) noexcept;
+  ThreadActivity& operator=(ThreadActivity&&) = delete;
+
+  // kRuns: it is on a processor, or waits for one. kWaits: it is in the kernel and waits.
+  enum class Doing { kUnknown, kRuns, kWaits };
+  enum class For { kUnknown, kLock, kIo, kTime };
+  struct Now {
+    Doing doing = Doing::kUnknown;
+    For what = For::kUnknown;
+    Address lock = 0;  // For::kLock: the address at which it waits
+  };
+  Now now() noexcept;
+
+ private:
+  std::int64_t thread_;
+  int file_ = -1;
+  bool has_opened_ = false;
+};
 
 class SamplingThread {
  public:

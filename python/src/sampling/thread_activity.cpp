@@ -1,6 +1,4 @@
 // The kernel tells of each thread the system call in which it waits.
-#include "python/src/sampling/thread_activity.h"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/syscall.h>
@@ -11,6 +9,8 @@
 #include <cstdlib>
 #include <string_view>
 #include <utility>
+
+#include "python/src/sampling/sampling_thread.h"
 
 namespace mindtorch::python {
 namespace {
