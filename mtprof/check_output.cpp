@@ -61,8 +61,12 @@ std::string verdicts_json(std::span<const Verdict> verdicts) {
       const analyze::Shift& shift = verdict.shift;
       json.object([&] {
         json.field("metric", verdict.limit.metric).field("subject", verdict.subject).field("outcome", outcome_name(verdict.outcome));
-        json.field("limit", verdict.limit.share).field("before", shift.before).field("after", shift.after).field("change", shift.change);
-        if (std::isfinite(shift.low)) json.field("change_low", shift.low).field("change_high", shift.high);
+        if (verdict.limit.is_least) {
+          json.field("least", shift.before).field("value", shift.after);
+        } else {
+          json.field("limit", verdict.limit.share).field("before", shift.before).field("after", shift.after).field("change", shift.change);
+          if (std::isfinite(shift.low)) json.field("change_low", shift.low).field("change_high", shift.high);
+        }
         json.field("text", verdict.text());
       });
       json.line_break();

@@ -19,6 +19,8 @@ struct Run {
 
 void add_table(CLI::App& program, Run& run);
 void add_export(CLI::App& program, Run& run);
+void add_efficiency(CLI::App& program, Run& run);
+void add_peaks(CLI::App& program, Run& run);
 void add_info(CLI::App& program, Run& run);
 void add_report(CLI::App& program, Run& run);
 void add_diff(CLI::App& program, Run& run);

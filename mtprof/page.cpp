@@ -21,6 +21,7 @@ std::string file_name(const std::string& path) { return std::filesystem::path(pa
 
 WrittenPage write_page(const PageRequest& request) {
   WrittenPage page;
+  const analyze::KnownPeaks peaks = known_peaks(request.peaks);
   std::optional<ProfiledRun> baseline;
   if (!request.baseline.empty()) baseline = load_profile({request.baseline, request.input.max_memory}, request.profile);
   const Loaded loaded = load(request.input);
@@ -28,7 +29,7 @@ WrittenPage write_page(const PageRequest& request) {
   std::optional<exporter::Comparison> comparison;
   {
     const Progress progress("looking at " + shown(request.input.file));
-    page.report = analyze::make_report(analysis);
+    page.report = analyze::make_report(analysis, analyze::kMostSteps, peaks);
     if (baseline) {
       page.diff = analyze::diff_runs(baseline->profile, analyze::step_profile(analysis, request.profile), request.confidence);
       comparison = {.baseline = file_name(request.baseline), .diff = *page.diff, .is_first_view = request.opens_with_comparison};

@@ -7,6 +7,7 @@
 #include "mindtorch/analyze/diff/diff.h"
 #include "mindtorch/analyze/report/report.h"
 #include "mtprof/loading.h"
+#include "mtprof/peaks.h"
 
 namespace mindtorch::mtprof {
 
@@ -17,6 +18,7 @@ struct PageRequest {
   analyze::StepProfileOptions profile;  // of the comparison
   double confidence = 0.99;             // of the comparison
   bool opens_with_comparison = false;
+  PeakOptions peaks;  // besides those that are known
 };
 
 struct WrittenPage {

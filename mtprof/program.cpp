@@ -88,6 +88,8 @@ int run_program(int argc, const char* const* argv) {
   add_check(program, run);
   add_ranks(program, run);
   add_validate(program, run);
+  add_efficiency(program, run);
+  add_peaks(program, run);
   if (const std::string unknown = unknown_command(program, argc, argv); !unknown.empty()) {
     fmt::print(stderr, "{}", unknown);
     return kUsage;

@@ -38,9 +38,10 @@ std::string default_output(const std::string& file) {
 
 // The report for a terminal or for a program, without a page.
 int run_without_page(const Arguments& arguments) {
+  const analyze::KnownPeaks peaks = known_peaks(arguments.page.peaks);
   const Loaded loaded = load(arguments.page.input);
   const analyze::Analysis analysis(loaded.recording);
-  const analyze::Report report = analyze::make_report(analysis);
+  const analyze::Report report = analyze::make_report(analysis, analyze::kMostSteps, peaks);
   if (!arguments.page.output.empty()) exporter::write_output(arguments.page.output, exporter::findings_json(report));
   if (!arguments.quiet) fmt::print("{}", arguments.json ? exporter::findings_json(report) : exporter::report_text(report));
   tell_damage(arguments.page.input.file, loaded);
@@ -70,6 +71,7 @@ void add_report(CLI::App& program, Run& run) {
   command->add_option("-o,--output", arguments->page.output,
                       "A file: .json for the findings, any other suffix for the page; default: FILE with the suffix .report.html");
   command->add_option("--baseline", arguments->page.baseline, "Another run; the page shows what changed since then");
+  add_peak_options(*command, arguments->page.peaks);
   auto* json = command->add_flag("--json", arguments->json, "Print the findings as JSON instead of writing a page; with -o, do both");
   command->add_flag("--text", arguments->text, "Print the report instead of writing a page; with -o, do both")->excludes(json);
   command->add_flag("--quiet", arguments->quiet, "Print nothing but errors")->excludes(json);

@@ -86,17 +86,17 @@ std::string share_text(const Shift& shift, double value) {
   return shift.before == 0 ? "new" : fmt::format("{:+.1f}%", 100 * shift.relative(value));
 }
 
-}  // namespace
-
-Limit parse_limit(std::string_view text) {
+// Reads "metric=percent%". `example` is told where the text is wrong, and `metrics` where none of them is meant.
+template <class IsKnown>
+Limit parse(std::string_view text, std::string_view example, std::string_view metrics, IsKnown is_known_metric) {
   const auto refuse = [&](std::string_view why) {
-    throw_error<InvalidArgument>("analyze.parse_limit", "'{}' is not a limit such as step_time=+3%: {}", text, why);
+    throw_error<InvalidArgument>("analyze.parse_limit", "'{}' is not a limit such as {}: {}", text, example, why);
   };
   // Names of ops may hold '=', the amount cannot.
   const std::size_t equals = text.rfind('=');
   if (equals == text.npos) refuse("there is no '='");
   Limit limit{.metric = std::string(text.substr(0, equals))};
-  if (!is_known(limit.metric)) refuse("the metrics are step_time, device_time, peak_memory, op:NAME and calls:NAME");
+  if (!is_known_metric(limit.metric)) refuse(metrics);
   std::string_view amount = text.substr(equals + 1);
   if (amount.starts_with('+')) amount.remove_prefix(1);
   if (!amount.ends_with('%')) refuse("the amount must end in '%'");
@@ -106,6 +106,29 @@ Limit parse_limit(std::string_view text) {
   if (error != std::errc() || end != amount.data() + amount.size() || !std::isfinite(percent)) refuse("the amount is not a number");
   limit.share = percent / 100;
   return limit;
+}
+
+}  // namespace
+
+Limit parse_limit(std::string_view text) {
+  return parse(text, "step_time=+3%", "the metrics are step_time, device_time, peak_memory, op:NAME and calls:NAME", is_known);
+}
+
+Limit parse_least(std::string_view text) {
+  Limit limit = parse(text, "mfu=40%", "the metrics are mfu and hfu", [](std::string_view metric) { return metric == "mfu" || metric == "hfu"; });
+  limit.is_least = true;
+  return limit;
+}
+
+std::vector<Verdict> check_least(const Efficiency& efficiency, std::span<const Limit> limits) {
+  std::vector<Verdict> verdicts;
+  for (const Limit& limit : limits) {
+    const std::optional<double> value = limit.metric == "mfu" ? efficiency.mfu : efficiency.hfu;
+    if (!value) throw_error<InvalidArgument>("analyze.check_least", "{} is not known. {}", limit.metric, efficiency.summary());
+    verdicts.push_back({limit, limit.metric, *value < limit.share ? Verdict::Outcome::kExceeded : Verdict::Outcome::kWithin,
+                        Shift{.before = limit.share, .after = *value, .change = *value - limit.share, .low = 0, .high = 0}});
+  }
+  return verdicts;
 }
 
 std::vector<Verdict> check_limits(const StepProfile& baseline, const StepProfile& run, std::span<const Limit> limits) {
@@ -128,6 +151,7 @@ std::vector<Verdict> check_limits(const StepProfile& baseline, const StepProfile
 }
 
 std::string Verdict::text() const {
+  if (limit.is_least) return fmt::format("{}: {:.1f}%, at least {:g}% is asked for", subject, 100 * shift.after, 100 * shift.before);
   std::string text = fmt::format("{}: {} -> {}, {}", subject, value_text(limit.metric, shift.before), value_text(limit.metric, shift.after),
                                  share_text(shift, shift.change));
   if (limit.metric != kPeakMemory && std::isfinite(shift.low))

@@ -27,13 +27,14 @@ std::vector<StepPhases> thinned_out(const std::vector<StepPhases>& steps, std::s
 
 }  // namespace
 
-Report make_report(const Analysis& analysis, std::size_t most_steps) {
+Report make_report(const Analysis& analysis, std::size_t most_steps, const KnownPeaks& peaks) {
   Report report;
   // These need nothing of the rest.
   std::future<void> beside = std::async(std::launch::async, [&] {
     report.op_flame = op_flame(analysis);
     report.stack_flame = stack_flame(analysis);
     report.memory = memory_views(analysis);
+    report.efficiency = find_efficiency(analysis, peaks);
   });
   const Phases phases(analysis);
   report.has_steps = phases.has_steps();

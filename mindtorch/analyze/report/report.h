@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mindtorch/analyze/analysis.h"
+#include "mindtorch/analyze/efficiency/efficiency.h"
 #include "mindtorch/analyze/report/cause_lanes.h"
 #include "mindtorch/analyze/report/findings.h"
 #include "mindtorch/analyze/report/flame.h"
@@ -37,9 +38,12 @@ struct Report {
   std::vector<FlameNode> stack_flame;
   std::vector<MemoryView> memory;
   std::vector<TimelineView> timelines;
+  Efficiency efficiency;
 };
 
-// O(events). `most_steps` bounds the size of the result, as the options of the parts do.
-MINDTORCH_EXPORT Report make_report(const Analysis& analysis, std::size_t most_steps = 2000);
+inline constexpr std::size_t kMostSteps = 2000;  // that a page shows
+
+// O(events). `most_steps` bounds the size of the result, as the options of the parts do. `peaks` are those that the table does not have.
+MINDTORCH_EXPORT Report make_report(const Analysis& analysis, std::size_t most_steps = kMostSteps, const KnownPeaks& peaks = {});
 
 }  // namespace mindtorch::analyze

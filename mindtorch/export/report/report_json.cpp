@@ -7,6 +7,7 @@
 
 #include "mindtorch/analyze/counters.h"
 #include "mindtorch/export/report/comparison_json.h"
+#include "mindtorch/export/report/efficiency_json.h"
 #include "mindtorch/export/report/json_parts.h"
 #include "mindtorch/trace/text.h"
 
@@ -17,6 +18,7 @@ using analyze::OpRow;
 using analyze::Report;
 
 constexpr std::size_t kLongestMetadata = 2000;  // bytes
+constexpr std::size_t kRowsOfEfficiency = 200;  // of each table
 
 std::string finding_json(const analyze::Finding& finding) {
   return fmt::format(
@@ -185,7 +187,8 @@ std::string categories_json() {
 }  // namespace
 
 std::string findings_json(const Report& report) {
-  return fmt::format("{{\"steps\":{},\"step_ns\":{},{}}}\n", report.step_count, report.median_step_ns, summary_json(report));
+  return fmt::format("{{\"steps\":{},\"step_ns\":{},{},\"efficiency\":{{{}}}}}\n", report.step_count, report.median_step_ns,
+                     summary_json(report), efficiency_totals_json(report.efficiency));
 }
 
 std::string report_json(const analyze::Analysis& analysis, const Report& report, std::string_view title, const Comparison* comparison) {
@@ -205,6 +208,7 @@ std::string report_json(const analyze::Analysis& analysis, const Report& report,
   out += fmt::format(R"(],"categories":{},"memory":{})", categories_json(), list(report.memory, memory_json));
   out += fmt::format(R"(,"timelines":{})",
                      list(report.timelines, [&](const analyze::TimelineView& view) { return timeline_json(analysis, view, names); }));
+  out += fmt::format(R"(,"efficiency":{})", efficiency_json(report.efficiency, kRowsOfEfficiency));
   if (comparison != nullptr) out += fmt::format(R"(,"compared":{})", comparison_json(*comparison, names));
   return out + fmt::format(R"(,"names":{}}})", names.json());
 }

@@ -65,6 +65,7 @@ std::string report_text(const analyze::Report& report) {
     text += fmt::format("Not known: {}\n", plain(report.verdict.unknown));
   if (!report.verdict.next.empty()) text += fmt::format("Next: {}\n", report.verdict.next);
   text += "\n" + steps_text(report);
+  text += plain(report.efficiency.summary()) + "\n";
   std::size_t others = 0;
   for (const analyze::CauseLane& lane : report.lanes) {
     if (!lane.is_main && !lane.is_device && ++others > kOtherLanes) continue;

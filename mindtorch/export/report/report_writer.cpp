@@ -13,7 +13,7 @@ void write_report(const analyze::Analysis& analysis, const analyze::Report& repo
   const std::string shown = title.empty() ? std::filesystem::path(path).filename().string() : title;
   write_page(path, shown, report_json(analysis, report, shown, comparison),
              {"format.js", "charts.js", "tables.js", "details.js", "flame.js", "timeline_drawing.js", "timeline.js", "compared.js",
-              "frame.js", "causes.js", "report.js"});
+              "frame.js", "causes.js", "efficiency.js", "report.js"});
 }
 
 }  // namespace mindtorch::exporter

@@ -78,6 +78,13 @@ void write_counters_csv(const std::vector<analyze::Counter>& counters, const Tex
   out.flush();
 }
 
+void write_efficiency_csv(const analyze::Efficiency& efficiency, const TextSink& sink) {
+  PieceWriter out(sink);
+  append_names(out.text(), efficiency_columns());
+  for (const EfficiencyRow& row : efficiency_rows(efficiency)) append_values(out.text(), efficiency_columns(), row);
+  out.flush();
+}
+
 void write_samples_csv(const trace::Recording& recording, const TextSink& sink) {
   PieceWriter out(sink);
   append_names(out.text(), sample_columns());

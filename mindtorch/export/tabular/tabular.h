@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mindtorch/analyze/efficiency/efficiency.h"
 #include "mindtorch/analyze/counters.h"
 #include "mindtorch/analyze/events.h"
 #include "mindtorch/analyze/key_averages.h"
@@ -28,6 +29,7 @@ MINDTORCH_EXPORT void write_events_json(const analyze::Events& events, const Tex
 MINDTORCH_EXPORT void write_events_csv(const analyze::Events& events, const TextSink& sink);
 
 // One line per value of a counter.
+MINDTORCH_EXPORT void write_efficiency_csv(const analyze::Efficiency& efficiency, const TextSink& sink);
 MINDTORCH_EXPORT void write_counters_csv(const std::vector<analyze::Counter>& counters, const TextSink& sink);
 // What the threads did whenever a sampler looked at them.
 MINDTORCH_EXPORT void write_samples_csv(const trace::Recording& recording, const TextSink& sink);

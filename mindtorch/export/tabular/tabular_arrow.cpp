@@ -28,6 +28,11 @@ void open_steps_stream(const std::vector<analyze::Step>& steps, ArrowArrayStream
   open_arrow_stream(make_arrow_table(step_columns(), steps.size(), [&](std::size_t i) -> const analyze::Step& { return steps[i]; }), out);
 }
 
+void open_efficiency_stream(const analyze::Efficiency& efficiency, ArrowArrayStream* out) {
+  const std::vector<EfficiencyRow> rows = efficiency_rows(efficiency);
+  open_arrow_stream(make_arrow_table(efficiency_columns(), rows.size(), [&](std::size_t i) -> const EfficiencyRow& { return rows[i]; }), out);
+}
+
 void open_samples_stream(const trace::Recording& recording, ArrowArrayStream* out) {
   const auto row = [&](std::size_t i) { return SampleRow{recording, i}; };
   open_arrow_stream(make_arrow_table(sample_columns(), recording.samples.time_ns.size(), row), out);

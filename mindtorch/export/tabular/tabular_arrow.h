@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mindtorch/analyze/counters.h"
+#include "mindtorch/analyze/efficiency/efficiency.h"
 #include "mindtorch/analyze/function_event.h"
 #include "mindtorch/analyze/key_averages.h"
 #include "mindtorch/analyze/steps.h"
@@ -21,6 +22,7 @@ MINDTORCH_EXPORT void open_events_stream(const trace::RecordedOptions& options, 
 MINDTORCH_EXPORT void open_averages_stream(const std::vector<analyze::Average>& rows, ArrowArrayStream* out);
 MINDTORCH_EXPORT void open_counters_stream(const std::vector<analyze::Counter>& counters, ArrowArrayStream* out);
 MINDTORCH_EXPORT void open_steps_stream(const std::vector<analyze::Step>& steps, ArrowArrayStream* out);
+MINDTORCH_EXPORT void open_efficiency_stream(const analyze::Efficiency& efficiency, ArrowArrayStream* out);
 MINDTORCH_EXPORT void open_samples_stream(const trace::Recording& recording, ArrowArrayStream* out);
 
 }  // namespace mindtorch::exporter

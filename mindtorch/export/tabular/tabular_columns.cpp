@@ -13,6 +13,7 @@ namespace {
 
 using analyze::Average;
 using analyze::MemorySpan;
+using analyze::Work;
 using analyze::shapes_text;
 
 Value texts(const std::vector<std::string>& list) {
@@ -102,6 +103,37 @@ constexpr auto kStepColumns = std::to_array<TabularColumn<analyze::Step>>({
     {"device_ns", ColumnType::kInteger, [](const analyze::Step& s) -> Value { return s.device_ns; }},
 });
 
+// A number of work that has a limit.
+template <class Read>
+Value limit_value(const EfficiencyRow& row, Read read) {
+  return row.row.work.has_limit() ? Value(read(row.row.work)) : Value();
+}
+
+constexpr auto kEfficiencyColumns = std::to_array<TabularColumn<EfficiencyRow>>({
+    {"kind", ColumnType::kText, [](const EfficiencyRow& r) -> Value { return r.kind; }},
+    {"name", ColumnType::kText, [](const EfficiencyRow& r) -> Value { return std::string_view(r.row.name); }},
+    {"shapes", ColumnType::kText, [](const EfficiencyRow& r) -> Value { return r.row.shapes.empty() ? Value() : Value(Json{r.row.shapes}); }},
+    {"device", ColumnType::kText, [](const EfficiencyRow& r) { return device_name(r.row.device); }},
+    {"unit", ColumnType::kText, [](const EfficiencyRow& r) -> Value { return r.row.unit ? Value(trace::compute_unit_name(*r.row.unit)) : Value(); }},
+    {"calls", ColumnType::kInteger, [](const EfficiencyRow& r) -> Value { return r.row.work.calls; }},
+    {"time_ns", ColumnType::kInteger, [](const EfficiencyRow& r) -> Value { return r.row.work.time_ns; }},
+    {"flops", ColumnType::kReal, [](const EfficiencyRow& r) -> Value { return r.row.work.flops; }},
+    {"bytes", ColumnType::kReal, [](const EfficiencyRow& r) -> Value { return r.row.work.bytes; }},
+    {"tflops", ColumnType::kReal, [](const EfficiencyRow& r) -> Value { return r.row.work.tflops(); }},
+    {"tbytes", ColumnType::kReal, [](const EfficiencyRow& r) -> Value { return r.row.work.tbytes(); }},
+    {"bound", ColumnType::kText,
+     [](const EfficiencyRow& r) {
+       return limit_value(r, [](const Work& work) { return std::string_view(work.is_bound_by_memory() ? "memory" : "compute"); });
+     }},
+    {"limit_ns", ColumnType::kReal, [](const EfficiencyRow& r) { return limit_value(r, [](const Work& work) { return work.limit_ns; }); }},
+    {"share_of_limit", ColumnType::kReal,
+     [](const EfficiencyRow& r) { return limit_value(r, [](const Work& work) { return work.share_of_limit(); }); }},
+    {"above_limit_ns", ColumnType::kReal,
+     [](const EfficiencyRow& r) { return limit_value(r, [](const Work& work) { return work.above_limit_ns(); }); }},
+    {"explanation", ColumnType::kText,
+     [](const EfficiencyRow& r) -> Value { return r.row.explanation.empty() ? Value() : Value(std::string_view(r.row.explanation)); }},
+});
+
 const trace::Track& track_of(const SampleRow& row) { return row.recording.tracks[row.recording.samples.track[row.at]]; }
 
 // The innermost frame; null if the thread ran no Python.
@@ -144,9 +176,18 @@ constexpr auto kSampleColumns = std::to_array<TabularColumn<SampleRow>>({
 
 }  // namespace
 
+std::vector<EfficiencyRow> efficiency_rows(const analyze::Efficiency& efficiency) {
+  std::vector<EfficiencyRow> rows;
+  for (const analyze::WorkAtLimit& row : efficiency.ops) rows.push_back({"op", row});
+  for (const analyze::WorkAtLimit& row : efficiency.kernels) rows.push_back({"kernel", row});
+  for (const analyze::WorkAtLimit& row : efficiency.modules) rows.push_back({"module", row});
+  return rows;
+}
+
 std::span<const TabularColumn<Average>> average_columns() { return kAverageColumns; }
 std::span<const TabularColumn<EventRow>> event_columns() { return kEventColumns; }
 std::span<const TabularColumn<CounterRow>> counter_columns() { return kCounterColumns; }
+std::span<const TabularColumn<EfficiencyRow>> efficiency_columns() { return kEfficiencyColumns; }
 std::span<const TabularColumn<analyze::Step>> step_columns() { return kStepColumns; }
 std::span<const TabularColumn<SampleRow>> sample_columns() { return kSampleColumns; }
 

@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include "mindtorch/analyze/counters.h"
+#include "mindtorch/analyze/efficiency/efficiency.h"
 #include "mindtorch/analyze/function_event.h"
 #include "mindtorch/analyze/key_averages.h"
 #include "mindtorch/analyze/steps.h"
@@ -24,6 +27,13 @@ struct CounterRow {
   std::size_t at;
 };
 
+// A row of one of the tables of an Efficiency.
+struct EfficiencyRow {
+  std::string_view kind;  // "op", "kernel" or "module"
+  const analyze::WorkAtLimit& row;
+};
+std::vector<EfficiencyRow> efficiency_rows(const analyze::Efficiency& efficiency);
+
 // One sample of a thread.
 struct SampleRow {
   const trace::Recording& recording;
@@ -33,6 +43,7 @@ struct SampleRow {
 std::span<const TabularColumn<analyze::Average>> average_columns();
 std::span<const TabularColumn<EventRow>> event_columns();
 std::span<const TabularColumn<CounterRow>> counter_columns();
+std::span<const TabularColumn<EfficiencyRow>> efficiency_columns();
 std::span<const TabularColumn<analyze::Step>> step_columns();
 std::span<const TabularColumn<SampleRow>> sample_columns();
 

@@ -45,7 +45,11 @@ enum : int {
   kSharedMemoryPerBlock = 8,
   kWarpSize = 10,
   kRegistersPerBlock = 12,
+  kClockRate = 13,  // kHz
   kMultiprocessorCount = 16,
+  kMemoryClockRate = 36,  // kHz
+  kMemoryBusWidth = 37,   // bits
+  kL2CacheSize = 38,
   kMaxThreadsPerMultiprocessor = 39,
   kComputeMajor = 75,
   kComputeMinor = 76,
@@ -130,7 +134,12 @@ DeviceProperties properties_of(const Driver& driver, Device device) {
                                  {"numSms", properties.multiprocessors},
                                  {"regsPerMultiprocessor", attribute(kRegistersPerMultiprocessor)},
                                  {"sharedMemPerBlockOptin", attribute(kSharedMemoryPerBlockOptin)},
-                                 {"sharedMemPerMultiprocessor", attribute(kSharedMemoryPerMultiprocessor)}};
+                                 {"sharedMemPerMultiprocessor", attribute(kSharedMemoryPerMultiprocessor)},
+                                 // What follows is not in torch's traces: the peaks of the device are computed from it.
+                                 {"clockRate", attribute(kClockRate)},
+                                 {"memoryClockRate", attribute(kMemoryClockRate)},
+                                 {"memoryBusWidth", attribute(kMemoryBusWidth)},
+                                 {"l2CacheSize", attribute(kL2CacheSize)}};
   properties.limits = {.compute_major = attribute(kComputeMajor),
                        .compute_minor = attribute(kComputeMinor),
                        .threads = attribute(kMaxThreadsPerMultiprocessor),

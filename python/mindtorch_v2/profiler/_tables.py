@@ -13,7 +13,7 @@ _NO_VARIABLES = ("SET python_enable_replacements = false", "SET lock_configurati
 
 
 class Tables:
-    """A DuckDB connection with the tables `events`, `steps`, `counters` and `samples`. Raises ImportError if DuckDB is not installed."""
+    """A DuckDB connection with the tables `events`, `steps`, `counters`, `samples` and `efficiency`. Raises ImportError if DuckDB is not installed."""
 
     def __init__(self, recording: Recording, *, allow_files: bool = False):
         try:
@@ -27,6 +27,7 @@ class Tables:
             "steps": recording.steps(),
             "counters": recording.counters(),
             "samples": recording.samples(),
+            "efficiency": recording._efficiency_table(),
         }.items():
             self.database.register("arrow", table)
             self.database.execute(f"CREATE TABLE {name} AS SELECT * FROM arrow")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import duckdb
     import pandas
 
-__all__ = ["Answer", "Check", "Diff", "Job", "Recording", "load", "ranks"]
+__all__ = ["Answer", "Check", "Diff", "Efficiency", "Job", "Recording", "load", "ranks"]
 
 
 class Answer(dict):
@@ -61,6 +61,10 @@ class Check(_Told):
     @property
     def ok(self) -> bool:
         return self.exceeded == 0
+
+
+class Efficiency(_Told):
+    """How far work was from the limits of its device, as `mtprof efficiency --json` has it. str() gives the table of ops."""
 
 
 class Job(Answer):
@@ -128,8 +132,18 @@ class Recording(_C.Recording):
         texts = [f"{metric}={limit}" for metric, limit in limits.items()] if isinstance(limits, Mapping) else list(limits)
         return Check._of(self._check(_recording(baseline), texts))
 
+    def efficiency(self, peaks: Mapping[str, float] | str | os.PathLike | None = None) -> Efficiency:
+        """How far the work was from what its device can do: `ops`, `kernels`, `modules`, `steps`, `devices`, `mfu`, `hfu`, ...
+
+        `peaks` names a file, as `mtprof peaks -o` writes it, or gives peaks of every device in TFLOP/s, and TB/s of memory:
+        {"bfloat16": 989.4, "memory": 4.8}. Those of known devices are in a table.
+        """
+        changes = [f"{name}={float(value)}" for name, value in peaks.items()] if isinstance(peaks, Mapping) else []
+        files = [] if peaks is None or isinstance(peaks, Mapping) else [os.fsdecode(peaks)]
+        return Efficiency._of(self._efficiency(files, changes))
+
     def query(self, sql: str) -> duckdb.DuckDBPyRelation | None:
-        """The answer of DuckDB to SQL about the tables `events`, `steps`, `counters` and `samples`. Files cannot be reached."""
+        """The answer of DuckDB to SQL about the tables `events`, `steps`, `counters`, `samples` and `efficiency`. Files cannot be reached."""
         if self._tables is None:
             self._tables = Tables(self)
         return self._tables.database.sql(sql)

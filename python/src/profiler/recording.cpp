@@ -16,6 +16,8 @@
 #include "mindtorch/base/error.h"
 #include "mindtorch/base/own_descriptors.h"
 #include "mindtorch/export/export_trace.h"
+#include "mindtorch/export/tabular/tabular_arrow.h"
+#include "mindtorch/export/report/efficiency_json.h"
 #include "mindtorch/export/html/memory_timeline_writer.h"
 #include "mindtorch/export/report/report_json.h"
 #include "mindtorch/export/report/report_writer.h"
@@ -23,6 +25,8 @@
 #include "mindtorch/ingest/load_trace.h"
 #include "mtprof/check_output.h"
 #include "mtprof/diff_output.h"
+#include "mtprof/efficiency_output.h"
+#include "mtprof/peaks.h"
 #include "python/src/gil.h"
 #include "python/src/profiler/arrow_streams.h"
 #include "python/src/profiler/bind_profiler.h"
@@ -66,7 +70,7 @@ HeldRecording load(const std::string& path, std::uint64_t max_memory) {
 
 std::string findings(const HeldRecording& self) {
   const ReleasedGil unlocked;
-  return exporter::findings_json(analyze::make_report(*self.analysis()));
+  return exporter::findings_json(analyze::make_report(*self.analysis(), analyze::kMostSteps, mtprof::known_peaks()));
 }
 
 std::string info(const HeldRecording& self) {
@@ -108,12 +112,41 @@ nb::tuple check(const HeldRecording& self, const HeldRecording& baseline, const 
   }());
 }
 
+nb::tuple efficiency(const HeldRecording& self, const std::vector<std::string>& files, const std::vector<std::string>& changes) {
+  return to_python([&]() -> Answer {
+    const ReleasedGil unlocked;
+    const analyze::Efficiency found = analyze::find_efficiency(*self.analysis(), mtprof::known_peaks({.files = files, .changes = changes}));
+    constexpr std::size_t kRows = 30;
+    return {exporter::efficiency_json(found, ~std::size_t{0}), mtprof::efficiency_text(found, mtprof::EfficiencyTable::kOps, kRows)};
+  }());
+}
+
+// Rows of ops, kernels and modules.
+struct EfficiencyTables {
+  analyze::Efficiency all;
+};
+
+EfficiencyTables efficiency_tables(const HeldRecording& self) {
+  const ReleasedGil unlocked;
+  return {analyze::find_efficiency(*self.analysis(), mtprof::known_peaks())};
+}
+
+void bind_efficiency(nb::module_& module) {
+  nb::class_<EfficiencyTables>(module, "EfficiencyTable", "How far ops, kernels and modules were from their limits, as a table for Arrow.")
+      .def(
+          "__arrow_c_stream__",
+          [](const EfficiencyTables& self, nb::handle) {
+            return stream_capsule([&](ArrowArrayStream* out) { exporter::open_efficiency_stream(self.all, out); });
+          },
+          nb::arg("requested_schema") = nb::none());
+}
+
 void write_report(const HeldRecording& self, const std::string& path, const HeldRecording* baseline) {
   const ReleasedGil unlocked;
   self.with_metadata([&](const Analysis& analysis) {
     std::optional<exporter::Comparison> comparison;
     if (baseline != nullptr) comparison = {.baseline = base_name(*baseline), .diff = compare(*baseline, self, {}, 0.99)};
-    exporter::write_report(analysis, analyze::make_report(analysis), path, base_name(self), comparison ? &*comparison : nullptr);
+    exporter::write_report(analysis, analyze::make_report(analysis, analyze::kMostSteps, mtprof::known_peaks()), path, base_name(self), comparison ? &*comparison : nullptr);
   });
 }
 
@@ -213,6 +246,8 @@ void def_answers(Class& type) {
       .def("_diff", &diff, nb::arg("other"), nb::arg("by_shape"), nb::arg("by_module"), nb::arg("confidence"),
            "What changed from this run to the other: JSON of `mtprof diff --json`, and the text.")
       .def("_check", &check, nb::arg("baseline"), nb::arg("limits"), "JSON of `mtprof check --json`, and the text.")
+      .def("_efficiency", &efficiency, nb::arg("files"), nb::arg("changes"), "JSON of `mtprof efficiency --json`, and the text.")
+      .def("_efficiency_table", &efficiency_tables)
       .def(
           "samples", [](const HeldRecording& self) { return Samples{self.analysis()}; },
           "What the threads of Python did whenever a sampler looked at them, as a table for Arrow.")
@@ -242,6 +277,7 @@ void def_files(Class& type) {
 void bind_recording(nb::module_& module) {
   bind_steps(module);
   bind_samples(module);
+  bind_efficiency(module);
   bind_loss(module);
   Class type(module, "Recording", nb::is_weak_referenceable(), "What was recorded. Use mindtorch_v2.profiler.Recording.");
   type.def(nb::init<const HeldRecording&>(), nb::arg("other"), "The same recording.")

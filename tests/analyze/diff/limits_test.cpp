@@ -90,5 +90,20 @@ TEST(Limits, NewWorkExceedsAnyLimit) {
   EXPECT_EQ(check_one(baseline, run, "calls:op07=0%"), Outcome::kExceeded);
 }
 
+TEST(Limits, ALeastShareNeedsNoBaseline) {
+  EXPECT_EQ(parse_least("mfu=40%").metric, "mfu");
+  EXPECT_DOUBLE_EQ(parse_least("mfu=40%").share, 0.4);
+  for (const char* text : {"", "mfu", "mfu=40", "step_time=3%"}) EXPECT_THROW(parse_least(text), InvalidArgument) << text;
+  Efficiency efficiency;
+  const std::vector<Limit> limits = {parse_least("mfu=40%"), parse_least("hfu=40%")};
+  EXPECT_THROW(check_least(efficiency, limits), InvalidArgument);
+  efficiency.mfu = 0.312;
+  efficiency.hfu = 0.41;
+  const auto verdicts = check_least(efficiency, limits);
+  EXPECT_EQ(verdicts.at(0).outcome, Outcome::kExceeded);
+  EXPECT_EQ(verdicts.at(0).text(), "mfu: 31.2%, at least 40% is asked for");
+  EXPECT_EQ(verdicts.at(1).outcome, Outcome::kWithin);
+}
+
 }  // namespace
 }  // namespace mindtorch::analyze

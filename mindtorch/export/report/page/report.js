@@ -8,6 +8,7 @@ const ALL_VIEWS = [
   ["kernels", "Device work", () => DATA.kernels.rows.length],
   ["modules", "Modules", () => DATA.modules.rows.length, { shows: "The time of each nn.Module", option: "modules", command: "mtprof run --modules train.py", code: "profile(with_modules=True)" }],
   ["lines", "Lines", () => DATA.lines.rows.length, { shows: "The lines of your code under which time passes", option: "stack", command: "mtprof run --stack train.py", code: "profile(with_stack=True)" }],
+  ["efficiency", "Efficiency", () => EFFICIENCY.ops.length, { shows: "How far ops were from what the device can do", option: "shapes", command: "mtprof run --shapes train.py", code: "profile(record_shapes=True)" }],
   ["flame", "Flame graph", () => DATA.flames[0].nodes.length > 1],
   ["memory", "Memory", () => DATA.memory.length, { shows: "Memory over time, and what holds it", option: "memory", command: "mtprof run --memory train.py", code: "profile(profile_memory=True)" }],
   ["timeline", "Timeline", () => DATA.timelines.some((view) => view.starts.length)],
@@ -34,7 +35,7 @@ function render() {
     element("div", {}, ALL_VIEWS.map(([name, title, count, filling]) => {
       if (!count()) return filling ? element("a", { href: "#" + name, class: "empty", title: filling.shows + ": " + filling.command + priceText(filling), "aria-current": name === view ? "page" : null }, title) : null;
       const size = TABLES[name] && count() > 0 ? element("span", { class: "count" }, countText(count())) : null;
-      const isCurrent = name === view || (name === "ops" && GROUPINGS.some(([table]) => table === view)) || (name === "compared" && view === "comparedParts");
+      const isCurrent = name === view || (name === "ops" && GROUPINGS.some(([table]) => table === view)) || (name === "compared" && view === "comparedParts") || (name === "efficiency" && view.startsWith(name));
       return element("a", { href: "#" + name, "aria-current": isCurrent ? "page" : null }, title, size);
     })),
   );
@@ -61,6 +62,7 @@ function build(view, state) {
   const empty = EMPTY_VIEWS.find(([name]) => name === view);
   if (empty) return emptyView(empty);
   if (view === "compared" || view === "comparedParts") return comparedView(view, state);
+  if (view.startsWith("efficiency")) return efficiencyView(view, state);
   if (TABLES[view]) return tableView(view, state);
   if (view === "flame") return flameView(state);
   if (view === "memory") return memoryView(state);
