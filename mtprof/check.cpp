@@ -91,8 +91,7 @@ void add_check(CLI::App& program, Run& run) {
     std::vector<std::string> inputs = arguments->peaks.files;
     for (const std::string& file : {arguments->runs.before, arguments->runs.after})
       if (!file.empty()) inputs.push_back(file);
-    run = {{inputs, {{"--junit", arguments->junit}}, arguments->force},
-           [arguments] { return run_check(*arguments); }};
+    run = {{inputs, {{"--junit", arguments->junit}}, arguments->force}, [arguments] { return run_check(*arguments); }};
   });
 }
 

@@ -1,6 +1,6 @@
 // Measures rates with loops of independent multiply-adds in registers, and the bandwidth with arrays that no cache holds. Every processor
-// works at the same time, in rounds. A rate is work by the time that a thread had a processor, so that other programs, which take turns with
-// it, change little; the best round counts, because what they do to caches and clocks only makes a round slower.
+// works at the same time, in rounds. A rate is work by the time that a thread had a processor, so that other programs, which take turns
+// with it, change little; the best round counts, because what they do to caches and clocks only makes a round slower.
 #include "mtprof/cpu_speed.h"
 
 #include <sched.h>
@@ -12,10 +12,10 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <functional>
 #include <memory>
-#include <ctime>
 #include <string>
 #include <thread>
 #include <vector>
@@ -32,7 +32,7 @@ namespace {
 
 constexpr int kRounds = 8;
 constexpr auto kRound = std::chrono::milliseconds(40);
-constexpr int kChains = 12;        // of multiply-adds that do not wait for each other: latency times throughput of current processors
+constexpr int kChains = 12;         // of multiply-adds that do not wait for each other: latency times throughput of current processors
 constexpr int kRepetitions = 2000;  // between two looks at the clock
 
 // Keeps the compiler from leaving a loop out whose result nobody uses.

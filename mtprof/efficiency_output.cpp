@@ -31,11 +31,12 @@ std::string devices_text(const Efficiency& efficiency) {
       text += fmt::format("{}: {}\n", shown(limit.name), shown(limit.problem));
       continue;
     }
-    std::string rates;
+    text += fmt::format("{} ({}):", shown(limit.name), shown(limit.peaks.source));
     for (std::size_t unit = 0; unit < trace::kComputeUnits; ++unit) {
-      if (limit.peaks.tflops[unit] > 0) rates += fmt::format("{}{} {:.4g}", rates.empty() ? "" : ", ", trace::kComputeUnitNames[unit], limit.peaks.tflops[unit]);
+      if (limit.peaks.tflops[unit] > 0)
+        text += fmt::format(" {} {},", trace::kComputeUnitNames[unit], analyze::rate_text(limit.peaks.tflops[unit], "FLOP/s"));
     }
-    text += fmt::format("{}: {} TFLOP/s; memory {:.3g} TB/s ({})\n", shown(limit.name), rates, limit.peaks.tbytes, shown(limit.peaks.source));
+    text += fmt::format(" memory {}\n", limit.peaks.tbytes > 0 ? analyze::rate_text(limit.peaks.tbytes, "B/s") : "not known");
     if (limit.ran_at_mhz > 0 && limit.peaks.clock_mhz > 0)
       text += fmt::format("  it ran at {:.0f} of {:.0f} MHz: of the peaks of compute, {:.0f} % could be reached\n", limit.ran_at_mhz,
                           limit.peaks.clock_mhz, 100 * limit.clock_share());
@@ -43,19 +44,28 @@ std::string devices_text(const Efficiency& efficiency) {
   return text;
 }
 
-std::string work_text(const Work& work) {
-  const std::string rates = fmt::format("{:>9.3f} {:>9.4f}", work.tflops(), work.tbytes());
+// Rates of a CPU are smaller by a thousand.
+struct Rates {
+  explicit Rates(const Efficiency& efficiency) : scale(efficiency.is_on_device ? 1 : 1000), prefix(efficiency.is_on_device ? 'T' : 'G') {}
+  double scale;
+  char prefix;
+};
+
+std::string work_text(const Work& work, const Rates& unit) {
+  const std::string rates = fmt::format("{:>9.3f} {:>9.3f}", unit.scale * work.tflops(), unit.scale * work.tbytes());
   if (!work.has_limit()) return fmt::format("{:>10} {:>10} {} {:>8} {:>8}", "-", time(static_cast<double>(work.time_ns)), rates, "-", "-");
   return fmt::format("{:>10} {:>10} {} {:>8} {:>6.1f} %", time(work.above_limit_ns()), time(static_cast<double>(work.time_ns)), rates,
                      work.is_bound_by_memory() ? "memory" : "compute", 100 * work.share_of_limit());
 }
 
-constexpr std::string_view kTitles = "above limit       time   TFLOP/s      TB/s    bound of limit";
+std::string titles(const Rates& unit) {
+  return fmt::format("above limit       time   {0}FLOP/s      {0}B/s    bound of limit", unit.prefix);
+}
 
-std::string rows_text(const std::vector<WorkAtLimit>& rows, std::size_t most_rows) {
-  std::string text = fmt::format("\n {}  calls  unit       name\n", kTitles);
+std::string rows_text(const std::vector<WorkAtLimit>& rows, std::size_t most_rows, const Rates& unit) {
+  std::string text = fmt::format("\n {}  calls  unit       name\n", titles(unit));
   for (const WorkAtLimit& row : std::span(rows).first(std::min(rows.size(), most_rows))) {
-    text += fmt::format(" {} {:>6}  {:<10} {}{}\n", work_text(row.work), row.work.calls,
+    text += fmt::format(" {} {:>6}  {:<10} {}{}\n", work_text(row.work, unit), row.work.calls,
                         row.unit ? trace::compute_unit_name(*row.unit) : "-", name(row.name, kLongestName),
                         row.shapes.empty() ? "" : " " + name(row.shapes, kLongestShapes));
     if (!row.explanation.empty()) text += fmt::format("     above 100 %: {}\n", row.explanation);
@@ -65,9 +75,10 @@ std::string rows_text(const std::vector<WorkAtLimit>& rows, std::size_t most_row
 }
 
 std::string steps_text(const Efficiency& efficiency, std::size_t most_rows) {
-  std::string text = fmt::format("\n {}   MFU    HFU    duration  step\n", kTitles);
+  const Rates unit(efficiency);
+  std::string text = fmt::format("\n {}   MFU    HFU    duration  step\n", titles(unit));
   for (const analyze::StepAtLimit& step : std::span(efficiency.steps).first(std::min(efficiency.steps.size(), most_rows))) {
-    text += fmt::format(" {} {:>4.1f} % {:>4.1f} % {:>10}  {}\n", work_text(step.work), 100 * step.mfu, 100 * step.hfu,
+    text += fmt::format(" {} {:>4.1f} % {:>4.1f} % {:>10}  {}\n", work_text(step.work, unit), 100 * step.mfu, 100 * step.hfu,
                         time(static_cast<double>(step.duration_ns)), step.number);
   }
   if (efficiency.steps.size() > most_rows) text += fmt::format(" {} more steps\n", efficiency.steps.size() - most_rows);
@@ -96,10 +107,11 @@ EfficiencyTable efficiency_table(std::string_view name) {
 
 std::string efficiency_text(const Efficiency& efficiency, EfficiencyTable table, std::size_t most_rows) {
   std::string text = devices_text(efficiency);
+  const Rates unit(efficiency);
   switch (table) {
-    case EfficiencyTable::kOps: text += rows_text(efficiency.ops, most_rows); break;
-    case EfficiencyTable::kKernels: text += rows_text(efficiency.kernels, most_rows); break;
-    case EfficiencyTable::kModules: text += rows_text(efficiency.modules, most_rows); break;
+    case EfficiencyTable::kOps: text += rows_text(efficiency.ops, most_rows, unit); break;
+    case EfficiencyTable::kKernels: text += rows_text(efficiency.kernels, most_rows, unit); break;
+    case EfficiencyTable::kModules: text += rows_text(efficiency.modules, most_rows, unit); break;
     case EfficiencyTable::kSteps: text += steps_text(efficiency, most_rows); break;
   }
   return text + without_model_text(efficiency) + "\n" + shown(efficiency.summary()) + "\n";

@@ -88,7 +88,8 @@ analyze::KnownPeaks known_peaks(const PeakOptions& options) {
 void add_peaks(CLI::App& program, Run& run) {
   CLI::App* command = program.add_subcommand("peaks", "Measures what this machine's CPU can do at most, for the efficiency of its ops");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("-o,--output", arguments->output, "A file for the peaks; default: a file in the user's cache, which other commands read");
+  command->add_option("-o,--output", arguments->output,
+                      "A file for the peaks; default: a file in the user's cache, which other commands read");
   add_force(*command, arguments->force);
   command->callback([arguments, &run] {
     run = {{{}, {{"-o", arguments->output}}, arguments->force}, [arguments] { return run_peaks(*arguments); }};

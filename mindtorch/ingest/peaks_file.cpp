@@ -69,7 +69,8 @@ class PeaksReader {
     for (const auto [key, rate] : rates) {
       const auto unit = std::ranges::find(trace::kComputeUnitNames, key);
       if (unit == trace::kComputeUnitNames.end())
-        refuse(fmt::format("'{}' is not a key of \"tflops\": float64, float64_tensor, float32, tf32, bfloat16, float16, float8, int8", key));
+        refuse(
+            fmt::format("'{}' is not a key of \"tflops\": float64, float64_tensor, float32, tf32, bfloat16, float16, float8, int8", key));
       peaks.tflops[static_cast<std::size_t>(unit - trace::kComputeUnitNames.begin())] = number(key, rate);
     }
   }

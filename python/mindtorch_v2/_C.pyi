@@ -640,6 +640,13 @@ class Samples:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
+class EfficiencyTable:
+    """
+    How far ops, kernels and modules were from their limits, as a table for Arrow.
+    """
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
 class Loss:
     """Events that are missing, and why."""
 
@@ -698,6 +705,11 @@ class Recording:
 
     def _check(self, baseline: Recording, limits: Sequence[str]) -> tuple:
         """JSON of `mtprof check --json`, and the text."""
+
+    def _efficiency(self, files: Sequence[str], changes: Sequence[str]) -> tuple:
+        """JSON of `mtprof efficiency --json`, and the text."""
+
+    def _efficiency_table(self) -> EfficiencyTable: ...
 
     def samples(self) -> Samples:
         """

@@ -1,4 +1,7 @@
-"""mtprof efficiency, mtprof peaks and mtprof check --min, and the same from Python, on traces whose numbers are known."""
+"""mtprof efficiency, mtprof peaks and mtprof check --min, and the same from Python, on traces whose numbers are known.
+
+Tests mindtorch/export/report/efficiency_json.
+"""
 
 import csv
 import io

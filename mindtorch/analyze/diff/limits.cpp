@@ -115,7 +115,8 @@ Limit parse_limit(std::string_view text) {
 }
 
 Limit parse_least(std::string_view text) {
-  Limit limit = parse(text, "mfu=40%", "the metrics are mfu and hfu", [](std::string_view metric) { return metric == "mfu" || metric == "hfu"; });
+  Limit limit =
+      parse(text, "mfu=40%", "the metrics are mfu and hfu", [](std::string_view metric) { return metric == "mfu" || metric == "hfu"; });
   limit.is_least = true;
   return limit;
 }

@@ -33,7 +33,8 @@ struct MINDTORCH_EXPORT Verdict {
   Limit limit;
   std::string subject;  // the metric; for memory with its device: "peak_memory of CUDA:0"
   Outcome outcome = Outcome::kWithin;
-  Shift shift;            // of a least value: it is `before`, and that of the run is `after`; else ns, bytes or calls; peaks are single numbers, whose interval is the number itself
+  Shift shift;  // of a least value: it is `before`, and that of the run is `after`; else ns, bytes or calls; peaks are single numbers,
+                // whose interval is the number itself
   bool has_steps = true;  // both runs have steps
 
   // A sentence with the numbers.

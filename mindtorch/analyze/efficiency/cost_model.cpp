@@ -78,7 +78,12 @@ class Call {
   void write(std::size_t i) { read(i); }  // an argument that is written takes as many bytes as one that is read
 
   OpCost cost(double flops, ScalarType dtype, bool is_product = false) const {
-    return {.flops = flops, .recomputed = 0, .bytes = has_bytes_ ? bytes_ : 0, .has_bytes = has_bytes_, .is_product = is_product, .dtype = dtype};
+    return {.flops = flops,
+            .recomputed = 0,
+            .bytes = has_bytes_ ? bytes_ : 0,
+            .has_bytes = has_bytes_,
+            .is_product = is_product,
+            .dtype = dtype};
   }
 
  private:
@@ -200,7 +205,7 @@ Cost convolution_backward(std::string_view op, Arguments arguments, Call& call) 
 
 struct AttentionOp {
   std::string_view op;
-  std::size_t causal;   // the argument that says so
+  std::size_t causal;  // the argument that says so
   bool is_backward;
 };
 
@@ -235,8 +240,8 @@ Cost attention(std::string_view op, Arguments arguments, Call& call) {
   const double outputs = count(query.first(query.size() - 1)) * static_cast<double>(value.back());
   const ScalarType type = call.dtype(first);
   for (std::size_t i = first; i < first + 3; ++i) call.read(i);
-  call.write(outputs, type);                                                    // the output, which backward reads
-  call.write(count(query.first(query.size() - 1)), ScalarType::kFloat);         // the sums of the rows
+  call.write(outputs, type);                                             // the output, which backward reads
+  call.write(count(query.first(query.size() - 1)), ScalarType::kFloat);  // the sums of the rows
   if (known->is_backward) {
     call.read(std::size_t{0});
     for (std::size_t i = first; i < first + 3; ++i) call.write(i);
@@ -256,17 +261,92 @@ struct PerElement {
 // One for arithmetic that processors have an instruction for, four for functions that they compute with a few, eight for those made of
 // several functions. Comparisons, selections and copies compute nothing.
 constexpr auto kElementWise = std::to_array<PerElement>({
-    {"add", 1}, {"sub", 1}, {"rsub", 1}, {"mul", 1}, {"div", 1}, {"true_divide", 1}, {"floor_divide", 1}, {"remainder", 1}, {"fmod", 1},
-    {"neg", 1}, {"abs", 1}, {"sign", 1}, {"relu", 1}, {"leaky_relu", 1}, {"hardtanh", 1}, {"clamp", 1}, {"clamp_min", 1}, {"clamp_max", 1},
-    {"maximum", 1}, {"minimum", 1}, {"square", 1}, {"reciprocal", 1}, {"round", 1}, {"floor", 1}, {"ceil", 1}, {"trunc", 1}, {"addcmul", 3},
-    {"addcdiv", 3}, {"lerp", 3}, {"threshold", 1}, {"pow", 2}, {"sqrt", 2}, {"rsqrt", 2}, {"exp", 4}, {"exp2", 4}, {"expm1", 4}, {"log", 4},
-    {"log2", 4}, {"log10", 4}, {"log1p", 4}, {"sin", 4}, {"cos", 4}, {"tan", 4}, {"atan", 4}, {"atan2", 4}, {"tanh", 4}, {"sigmoid", 4},
-    {"erf", 4}, {"erfc", 4}, {"silu", 5}, {"mish", 8}, {"elu", 5}, {"softplus", 8}, {"log_sigmoid_forward", 8}, {"gelu", 8}, {"hardswish", 4},
-    {"hardsigmoid", 3}, {"threshold_backward", 1}, {"leaky_relu_backward", 2}, {"hardtanh_backward", 1}, {"hardswish_backward", 5},
-    {"hardsigmoid_backward", 2}, {"sigmoid_backward", 3}, {"tanh_backward", 3}, {"silu_backward", 8}, {"gelu_backward", 16},
-    {"elu_backward", 5}, {"softplus_backward", 8}, {"native_dropout_backward", 2}, {"masked_fill", 0}, {"where", 0}, {"tril", 0},
-    {"triu", 0}, {"flip", 0}, {"roll", 0}, {"clone", 0}, {"nan_to_num", 0}, {"xlogy", 5}, {"hypot", 4}, {"bitwise_and", 0}, {"bitwise_or", 0},
-    {"bitwise_xor", 0}, {"bitwise_not", 0}, {"cumsum", 1}, {"cumprod", 1}, {"_conj_physical", 0},
+    {"add", 1},
+    {"sub", 1},
+    {"rsub", 1},
+    {"mul", 1},
+    {"div", 1},
+    {"true_divide", 1},
+    {"floor_divide", 1},
+    {"remainder", 1},
+    {"fmod", 1},
+    {"neg", 1},
+    {"abs", 1},
+    {"sign", 1},
+    {"relu", 1},
+    {"leaky_relu", 1},
+    {"hardtanh", 1},
+    {"clamp", 1},
+    {"clamp_min", 1},
+    {"clamp_max", 1},
+    {"maximum", 1},
+    {"minimum", 1},
+    {"square", 1},
+    {"reciprocal", 1},
+    {"round", 1},
+    {"floor", 1},
+    {"ceil", 1},
+    {"trunc", 1},
+    {"addcmul", 3},
+    {"addcdiv", 3},
+    {"lerp", 3},
+    {"threshold", 1},
+    {"pow", 2},
+    {"sqrt", 2},
+    {"rsqrt", 2},
+    {"exp", 4},
+    {"exp2", 4},
+    {"expm1", 4},
+    {"log", 4},
+    {"log2", 4},
+    {"log10", 4},
+    {"log1p", 4},
+    {"sin", 4},
+    {"cos", 4},
+    {"tan", 4},
+    {"atan", 4},
+    {"atan2", 4},
+    {"tanh", 4},
+    {"sigmoid", 4},
+    {"erf", 4},
+    {"erfc", 4},
+    {"silu", 5},
+    {"mish", 8},
+    {"elu", 5},
+    {"softplus", 8},
+    {"log_sigmoid_forward", 8},
+    {"gelu", 8},
+    {"hardswish", 4},
+    {"hardsigmoid", 3},
+    {"threshold_backward", 1},
+    {"leaky_relu_backward", 2},
+    {"hardtanh_backward", 1},
+    {"hardswish_backward", 5},
+    {"hardsigmoid_backward", 2},
+    {"sigmoid_backward", 3},
+    {"tanh_backward", 3},
+    {"silu_backward", 8},
+    {"gelu_backward", 16},
+    {"elu_backward", 5},
+    {"softplus_backward", 8},
+    {"native_dropout_backward", 2},
+    {"masked_fill", 0},
+    {"where", 0},
+    {"tril", 0},
+    {"triu", 0},
+    {"flip", 0},
+    {"roll", 0},
+    {"clone", 0},
+    {"nan_to_num", 0},
+    {"xlogy", 5},
+    {"hypot", 4},
+    {"bitwise_and", 0},
+    {"bitwise_or", 0},
+    {"bitwise_xor", 0},
+    {"bitwise_not", 0},
+    {"cumsum", 1},
+    {"cumprod", 1},
+    {"_conj_physical", 0},
 });
 
 // These give bool, whatever they compare.
@@ -353,9 +433,22 @@ struct Reduction {
 };
 
 constexpr auto kReductions = std::to_array<Reduction>({
-    {"sum", 1, 1, 1}, {"nansum", 1, 1, 1}, {"mean", 1, 1, 1}, {"prod", 1, 1, 1}, {"amax", 1, 1, 1}, {"amin", 1, 1, 1}, {"var", 4, 1, 1},
-    {"std", 4, 1, 1}, {"var_mean", 4, 1, 2}, {"std_mean", 4, 1, 2}, {"linalg_vector_norm", 2, 2, 1}, {"norm", 2, 2, 1},
-    {"logsumexp", 6, 1, 1}, {"any", 0, 1, 1}, {"all", 0, 1, 1}, {"_adaptive_avg_pool2d", 1, 9, 1},
+    {"sum", 1, 1, 1},
+    {"nansum", 1, 1, 1},
+    {"mean", 1, 1, 1},
+    {"prod", 1, 1, 1},
+    {"amax", 1, 1, 1},
+    {"amin", 1, 1, 1},
+    {"var", 4, 1, 1},
+    {"std", 4, 1, 1},
+    {"var_mean", 4, 1, 2},
+    {"std_mean", 4, 1, 2},
+    {"linalg_vector_norm", 2, 2, 1},
+    {"norm", 2, 2, 1},
+    {"logsumexp", 6, 1, 1},
+    {"any", 0, 1, 1},
+    {"all", 0, 1, 1},
+    {"_adaptive_avg_pool2d", 1, 9, 1},
 });
 
 Cost reduction(const Reduction& known, Call& call) {
@@ -375,10 +468,10 @@ Cost reduction(const Reduction& known, Call& call) {
 // Ops that pass over some of their arguments once and write results as large as one of them.
 struct Pass {
   std::string_view op;
-  int flops;                       // for each element of the argument `like`
+  int flops;  // for each element of the argument `like`
   std::size_t like;
-  int writes;                      // results of that size
-  std::array<int, 4> reads;        // the arguments that are read; -1: none
+  int writes;                // results of that size
+  std::array<int, 4> reads;  // the arguments that are read; -1: none
 };
 
 constexpr auto kPasses = std::to_array<Pass>({
@@ -492,7 +585,8 @@ Cost pool(std::string_view op, Arguments, Call& call) {
   };
   double positions = 1, window = 1;
   for (std::size_t i = 0; i < 2; ++i) {
-    const std::int64_t size = input[input.size() - 2 + i], kernel = number(1, i, 1), stride = number(2, i, kernel), padding = number(3, i, 0);
+    const std::int64_t size = input[input.size() - 2 + i], kernel = number(1, i, 1), stride = number(2, i, kernel),
+                       padding = number(3, i, 0);
     const std::int64_t dilation = is_max ? number(4, i, 1) : 1;
     if (kernel <= 0 || stride <= 0 || dilation <= 0) return std::nullopt;
     positions *= static_cast<double>(std::max<std::int64_t>(0, (size + 2 * padding - dilation * (kernel - 1) - 1) / stride + 1));

@@ -11,11 +11,11 @@
 namespace mindtorch::analyze {
 
 struct OpCost {
-  double flops = 0;            // that the op has to compute; a multiply-add counts two
-  double recomputed = 0;       // of them: what backward attention computes again instead of keeping it
-  double bytes = 0;            // each operand read once and each result written once
-  bool has_bytes = false;      // false if the type of an operand is not known
-  bool is_product = false;     // a matrix product, a convolution or attention: what units for matrices compute
+  double flops = 0;                                     // that the op has to compute; a multiply-add counts two
+  double recomputed = 0;                                // of them: what backward attention computes again instead of keeping it
+  double bytes = 0;                                     // each operand read once and each result written once
+  bool has_bytes = false;                               // false if the type of an operand is not known
+  bool is_product = false;                              // a matrix product, a convolution or attention: what units for matrices compute
   trace::ScalarType dtype = trace::ScalarType::kOther;  // in which it is computed
 };
 

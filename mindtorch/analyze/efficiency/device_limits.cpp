@@ -42,7 +42,8 @@ void find_cpu(const trace::Recording& recording, const KnownPeaks& known, Device
   }
   if (is_anything_known(limit.peaks)) return;
   limit.problem = "what this CPU can do has not been measured: run `mtprof peaks` once on the machine that recorded";
-  if (knows_others) limit.problem = "the peaks that are known are those of another CPU than the one that recorded: run `mtprof peaks` there";
+  if (knows_others)
+    limit.problem = "the peaks that are known are those of another CPU than the one that recorded: run `mtprof peaks` there";
 }
 
 void find_accelerator(const trace::Recording& recording, const KnownPeaks& known, DeviceLimit& limit) {

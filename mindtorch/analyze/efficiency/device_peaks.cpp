@@ -16,8 +16,8 @@ using trace::DevicePeaks;
 using trace::DeviceProperties;
 
 struct KnownDevice {
-  std::string_view name;                   // all words of it are words of the device's name
-  int multiprocessors;                     // 0: not compared
+  std::string_view name;                            // all words of it are words of the device's name
+  int multiprocessors;                              // 0: not compared
   std::array<double, trace::kComputeUnits> tflops;  // float64, float64_tensor, float32, tf32, bfloat16, float16, float8, int8
   double tbytes;
   double cache_mbytes;

@@ -38,7 +38,9 @@ bool uses_tf32(std::string_view kernel) {
 }
 
 // A copy to or from the memory of the host is limited by the bus.
-bool crosses_bus(std::string_view copy) { return contains(copy, "HtoD") || contains(copy, "DtoH") || contains(copy, "HtoH") || contains(copy, "PtoP"); }
+bool crosses_bus(std::string_view copy) {
+  return contains(copy, "HtoD") || contains(copy, "DtoH") || contains(copy, "HtoH") || contains(copy, "PtoP");
+}
 
 // One run of a call's work on a device: the call itself, or one replay of the graph that captured it.
 struct Run {
@@ -82,8 +84,10 @@ std::string explanation_of(const Sum& sum, const DeviceLimit& limit) {
   if (!work.has_limit() || work.share_of_limit() <= 1) return "";
   if (work.is_bound_by_memory()) {
     if (sum.largest_bytes <= limit.peaks.cache_mbytes * 1e6)
-      return fmt::format("what it reads and writes fits into the cache ({:.0f} MB), which is faster than the memory", limit.peaks.cache_mbytes);
-    return "the model counts more bytes than were moved, as where a part of an operand is used or still lies in the cache; or the bandwidth "
+      return fmt::format("what it reads and writes fits into the cache ({:.0f} MB), which is faster than the memory",
+                         limit.peaks.cache_mbytes);
+    return "the model counts more bytes than were moved, as where a part of an operand is used or still lies in the cache; or the "
+           "bandwidth "
            "that is taken for the device is too low";
   }
   if (sum.row.unit == ComputeUnit::kFloat32 && sum.is_product && limit.device.type != trace::DeviceType::kCpu)
@@ -115,8 +119,7 @@ class Finder {
  private:
   void find_steps() {
     iterations_ = find_iterations(analysis_, find_main_track(analysis_));
-    for (const Step& step : iterations_.steps)
-      found_.steps.push_back({.number = step.number, .duration_ns = step.duration_ns, .work = {}});
+    for (const Step& step : iterations_.steps) found_.steps.push_back({.number = step.number, .duration_ns = step.duration_ns, .work = {}});
   }
 
   DeviceLimit& limit_of(trace::Device device) {
@@ -344,13 +347,17 @@ void Work::add(const Work& other) {
   limited_ns += other.limited_ns;
 }
 
+std::string rate_text(double tera, std::string_view unit) {
+  return tera >= 1 ? fmt::format("{:.3g} T{}", tera, unit) : fmt::format("{:.3g} G{}", 1e3 * tera, unit);
+}
+
 std::string Efficiency::summary() const {
   if (work_ns == 0) return "Efficiency: not known, because no ops and no device work were recorded.";
   if (!has_shapes) return "Efficiency: not known, because shapes were not recorded (record_shapes=True, mtprof run --shapes).";
   const std::string_view whose = is_on_device ? "device time" : "the time of ops";
   if (total.calls == 0) return fmt::format("Efficiency: not known, because none of {} has a cost model.", whose);
-  std::string text = fmt::format("Efficiency: {:.0f} % of {} has a cost model: {:.3g} TFLOP/s, {:.3g} TB/s", 100 * modelled_share(), whose,
-                                 total.tflops(), total.tbytes());
+  std::string text = fmt::format("Efficiency: {:.0f} % of {} has a cost model: {}, {}", 100 * modelled_share(), whose,
+                                 rate_text(total.tflops(), "FLOP/s"), rate_text(total.tbytes(), "B/s"));
   if (total.has_limit()) {
     text += fmt::format("; {:.0f} % of what the device can do, {} above the limit", 100 * total.share_of_limit(),
                         format_time(total.above_limit_ns() / 1e3));

@@ -1,7 +1,8 @@
 // Efficiency: how far the recorded work was from what its device can do at most.
 //
-// The limit of a call is the larger of two times: its FLOPs over the peak of the unit that computes them, and its bytes over the bandwidth of
-// the memory. A call on a device takes the time of its kernels; a call on the CPU takes as long as the op. docs/efficiency.md has the rules.
+// The limit of a call is the larger of two times: its FLOPs over the peak of the unit that computes them, and its bytes over the bandwidth
+// of the memory. A call on a device takes the time of its kernels; a call on the CPU takes as long as the op. docs/efficiency.md has the
+// rules.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +31,8 @@ struct DeviceLimit {
   std::string name;
   trace::DevicePeaks peaks;
   bool is_known = false;
-  std::string problem;     // if it is not: why, and what to do
-  double ran_at_mhz = 0;   // mean clock that was recorded while the device worked; 0 if none was
+  std::string problem;    // if it is not: why, and what to do
+  double ran_at_mhz = 0;  // mean clock that was recorded while the device worked; 0 if none was
   // The share of the listed clock at which the device ran; 1 if that is not known.
   double clock_share() const { return ran_at_mhz > 0 && peaks.clock_mhz > 0 ? ran_at_mhz / peaks.clock_mhz : 1; }
 };
@@ -41,11 +42,11 @@ struct Work {
   std::int64_t calls = 0;
   std::int64_t time_ns = 0;
   double flops = 0;
-  double recomputed = 0;      // FLOPs that were computed a second time
+  double recomputed = 0;  // FLOPs that were computed a second time
   double bytes = 0;
-  double compute_ns = 0;      // FLOPs at the peak; 0 if the peak is not known
-  double memory_ns = 0;       // bytes at the bandwidth
-  double limit_ns = 0;        // the larger one, of each call
+  double compute_ns = 0;        // FLOPs at the peak; 0 if the peak is not known
+  double memory_ns = 0;         // bytes at the bandwidth
+  double limit_ns = 0;          // the larger one, of each call
   std::int64_t limited_ns = 0;  // of time_ns, what belongs to calls that have a limit
 
   bool has_limit() const { return limited_ns > 0 && limit_ns > 0; }
@@ -83,22 +84,25 @@ struct WithoutModel {
 };
 
 struct Efficiency {
-  std::vector<DeviceLimit> devices;        // with work
-  std::vector<WorkAtLimit> ops;            // by op and shapes, most time above the limit first
-  std::vector<WorkAtLimit> kernels;        // that are an op's only kernel, and copies inside of a device
-  std::vector<WorkAtLimit> modules;        // the innermost module around the op, or around its forward op
+  std::vector<DeviceLimit> devices;  // with work
+  std::vector<WorkAtLimit> ops;      // by op and shapes, most time above the limit first
+  std::vector<WorkAtLimit> kernels;  // that are an op's only kernel, and copies inside of a device
+  std::vector<WorkAtLimit> modules;  // the innermost module around the op, or around its forward op
   std::vector<StepAtLimit> steps;
-  std::vector<WithoutModel> without_model; // most time first
+  std::vector<WithoutModel> without_model;  // most time first
   Work total;
-  std::int64_t work_ns = 0;                // all work, with and without a model
-  bool is_on_device = false;               // the work is that of devices, not of the CPU
+  std::int64_t work_ns = 0;   // all work, with and without a model
+  bool is_on_device = false;  // the work is that of devices, not of the CPU
   bool has_shapes = false;
-  std::optional<double> mfu, hfu;          // over all steps; empty without steps, products or peaks
+  std::optional<double> mfu, hfu;  // over all steps; empty without steps, products or peaks
 
   double modelled_share() const { return work_ns > 0 ? static_cast<double>(total.time_ns) / static_cast<double>(work_ns) : 0; }
   // One line for people: what is known, or why nothing is.
   MINDTORCH_EXPORT std::string summary() const;
 };
+
+// "518 TFLOP/s", "5.58 GFLOP/s".
+MINDTORCH_EXPORT std::string rate_text(double tera, std::string_view unit);
 
 // O(events + words of arguments).
 MINDTORCH_EXPORT Efficiency find_efficiency(const Analysis& analysis, const KnownPeaks& known = {});

@@ -144,8 +144,7 @@ void ModelledCalls::find_modules(const Analysis& analysis) {
       open.close_until(events.start_ns[i]);
       if (events.kind[i] == EventKind::kModule) open.open(events.end_ns(i), events.name[i]);
       if (open.empty() || events.kind[i] != EventKind::kOp) continue;
-      if (const std::int64_t sequence = trace::sequence_of(events.link[i]); sequence >= 0)
-        module_of_sequence[sequence] = open.innermost();
+      if (const std::int64_t sequence = trace::sequence_of(events.link[i]); sequence >= 0) module_of_sequence[sequence] = open.innermost();
       if (const std::uint32_t call = around_[i]; call != 0xFFFFFFFF && calls_[call].event == i) calls_[call].module = open.innermost();
     }
   }
@@ -154,7 +153,8 @@ void ModelledCalls::find_modules(const Analysis& analysis) {
     if (call.module != 0) continue;
     const EventIndex node = node_around(analysis, call.event);
     const std::int64_t sequence = node == kNoEvent ? -1 : trace::sequence_of(events.link[node]);
-    if (const auto known = module_of_sequence.find(sequence); sequence >= 0 && known != module_of_sequence.end()) call.module = known->second;
+    if (const auto known = module_of_sequence.find(sequence); sequence >= 0 && known != module_of_sequence.end())
+      call.module = known->second;
   }
 }
 

@@ -24,7 +24,8 @@ std::string known(const std::optional<double>& value) { return known(value.has_v
 std::string rates_json(const trace::DevicePeaks& peaks) {
   std::string text;
   for (std::size_t unit = 0; unit < trace::kComputeUnits; ++unit) {
-    if (peaks.tflops[unit] > 0) text += fmt::format(R"({}"{}":{:.6g})", text.empty() ? "" : ",", trace::kComputeUnitNames[unit], peaks.tflops[unit]);
+    if (peaks.tflops[unit] > 0)
+      text += fmt::format(R"({}"{}":{:.6g})", text.empty() ? "" : ",", trace::kComputeUnitNames[unit], peaks.tflops[unit]);
   }
   return "{" + text + "}";
 }
@@ -43,8 +44,10 @@ std::string work_json(const Work& work) {
   return fmt::format(
       R"("calls":{},"time_ns":{},"flops":{:.6g},"bytes":{:.6g},"tflops":{:.6g},"tbytes":{:.6g},"intensity":{},"bound":{},"limit_ns":{},"share_of_limit":{},"above_limit_ns":{})",
       work.calls, work.time_ns, work.flops, work.bytes, work.tflops(), work.tbytes(), known(work.bytes > 0, work.intensity()),
-      !has_limit ? "null" : work.is_bound_by_memory() ? "\"memory\"" : "\"compute\"", known(has_limit, work.limit_ns),
-      known(has_limit, work.share_of_limit()), known(has_limit, work.above_limit_ns()));
+      !has_limit                  ? "null"
+      : work.is_bound_by_memory() ? "\"memory\""
+                                  : "\"compute\"",
+      known(has_limit, work.limit_ns), known(has_limit, work.share_of_limit()), known(has_limit, work.above_limit_ns()));
 }
 
 std::string row_json(const WorkAtLimit& row) {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "mindtorch/analyze/efficiency/efficiency.h"
 #include "mindtorch/analyze/counters.h"
+#include "mindtorch/analyze/efficiency/efficiency.h"
 #include "mindtorch/analyze/events.h"
 #include "mindtorch/analyze/key_averages.h"
 #include "mindtorch/base/export.h"

@@ -30,7 +30,8 @@ void open_steps_stream(const std::vector<analyze::Step>& steps, ArrowArrayStream
 
 void open_efficiency_stream(const analyze::Efficiency& efficiency, ArrowArrayStream* out) {
   const std::vector<EfficiencyRow> rows = efficiency_rows(efficiency);
-  open_arrow_stream(make_arrow_table(efficiency_columns(), rows.size(), [&](std::size_t i) -> const EfficiencyRow& { return rows[i]; }), out);
+  open_arrow_stream(make_arrow_table(efficiency_columns(), rows.size(), [&](std::size_t i) -> const EfficiencyRow& { return rows[i]; }),
+                    out);
 }
 
 void open_samples_stream(const trace::Recording& recording, ArrowArrayStream* out) {

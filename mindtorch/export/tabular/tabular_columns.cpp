@@ -13,8 +13,8 @@ namespace {
 
 using analyze::Average;
 using analyze::MemorySpan;
-using analyze::Work;
 using analyze::shapes_text;
+using analyze::Work;
 
 Value texts(const std::vector<std::string>& list) {
   std::string out = "[";
@@ -112,9 +112,11 @@ Value limit_value(const EfficiencyRow& row, Read read) {
 constexpr auto kEfficiencyColumns = std::to_array<TabularColumn<EfficiencyRow>>({
     {"kind", ColumnType::kText, [](const EfficiencyRow& r) -> Value { return r.kind; }},
     {"name", ColumnType::kText, [](const EfficiencyRow& r) -> Value { return std::string_view(r.row.name); }},
-    {"shapes", ColumnType::kText, [](const EfficiencyRow& r) -> Value { return r.row.shapes.empty() ? Value() : Value(Json{r.row.shapes}); }},
+    {"shapes", ColumnType::kText,
+     [](const EfficiencyRow& r) -> Value { return r.row.shapes.empty() ? Value() : Value(Json{r.row.shapes}); }},
     {"device", ColumnType::kText, [](const EfficiencyRow& r) { return device_name(r.row.device); }},
-    {"unit", ColumnType::kText, [](const EfficiencyRow& r) -> Value { return r.row.unit ? Value(trace::compute_unit_name(*r.row.unit)) : Value(); }},
+    {"unit", ColumnType::kText,
+     [](const EfficiencyRow& r) -> Value { return r.row.unit ? Value(trace::compute_unit_name(*r.row.unit)) : Value(); }},
     {"calls", ColumnType::kInteger, [](const EfficiencyRow& r) -> Value { return r.row.work.calls; }},
     {"time_ns", ColumnType::kInteger, [](const EfficiencyRow& r) -> Value { return r.row.work.time_ns; }},
     {"flops", ColumnType::kReal, [](const EfficiencyRow& r) -> Value { return r.row.work.flops; }},

@@ -16,12 +16,12 @@
 #include "mindtorch/base/error.h"
 #include "mindtorch/base/own_descriptors.h"
 #include "mindtorch/export/export_trace.h"
-#include "mindtorch/export/tabular/tabular_arrow.h"
-#include "mindtorch/export/report/efficiency_json.h"
 #include "mindtorch/export/html/memory_timeline_writer.h"
+#include "mindtorch/export/report/efficiency_json.h"
 #include "mindtorch/export/report/report_json.h"
 #include "mindtorch/export/report/report_writer.h"
 #include "mindtorch/export/stacks/stacks_writer.h"
+#include "mindtorch/export/tabular/tabular_arrow.h"
 #include "mindtorch/ingest/load_trace.h"
 #include "mtprof/check_output.h"
 #include "mtprof/diff_output.h"
@@ -146,7 +146,8 @@ void write_report(const HeldRecording& self, const std::string& path, const Held
   self.with_metadata([&](const Analysis& analysis) {
     std::optional<exporter::Comparison> comparison;
     if (baseline != nullptr) comparison = {.baseline = base_name(*baseline), .diff = compare(*baseline, self, {}, 0.99)};
-    exporter::write_report(analysis, analyze::make_report(analysis, analyze::kMostSteps, mtprof::known_peaks()), path, base_name(self), comparison ? &*comparison : nullptr);
+    exporter::write_report(analysis, analyze::make_report(analysis, analyze::kMostSteps, mtprof::known_peaks()), path, base_name(self),
+                           comparison ? &*comparison : nullptr);
   });
 }
 

@@ -66,7 +66,8 @@ TEST(CostModel, Convolutions) {
   // 8 outputs of 2 x 5 x 7 positions in 2 samples, 3 x 3 x 2 weights each.
   expect_cost("aten::conv2d", {tensor({2, 6, 9, 11}), tensor({8, 3, 3, 2}), kNone, list({2, 1}), list({1, 2}), list({1, 2}), number(2)},
               37440, 4 * (2 * 6 * 9 * 11 + 8 * 3 * 3 * 2 + 37440.0 / (2 * 3 * 3 * 2)));
-  expect_cost("aten::conv_transpose1d", {tensor({2, 3, 10}), tensor({3, 4, 4}), kNone, list({2}), list({0}), list({0}), number(1), list({1})}, 1920,
+  expect_cost("aten::conv_transpose1d",
+              {tensor({2, 3, 10}), tensor({3, 4, 4}), kNone, list({2}), list({0}), list({0}), number(1), list({1})}, 1920,
               4 * (60 + 48 + 2 * 4 * 20));
   // The gradients of input and weight, not that of the bias.
   expect_cost("aten::convolution_backward",
@@ -126,8 +127,8 @@ TEST(CostModel, ReductionsAndNormalisations) {
 
 TEST(CostModel, EmbeddingsMoveTheRowsThatAreUsed) {
   expect_cost("aten::embedding", {tensor({1000, 16}), tensor({5}, ScalarType::kInt64)}, 0, 5 * 8 + 2 * 5 * 16 * 4);
-  expect_cost("aten::embedding_dense_backward", {tensor({5, 16}), tensor({5}, ScalarType::kInt64), number(1000), number(-1), flag(false)}, 80,
-              80 * 4 + 40 + 16000 * 4);
+  expect_cost("aten::embedding_dense_backward", {tensor({5, 16}), tensor({5}, ScalarType::kInt64), number(1000), number(-1), flag(false)},
+              80, 80 * 4 + 40 + 16000 * 4);
   expect_cost("aten::index_select", {tensor({100, 16}), number(0), tensor({5}, ScalarType::kInt64)}, 0, 40 + 2 * 80 * 4);
   expect_cost("aten::cat", {tensors({tensor({3, 4}), tensor({5, 4})}), number(0)}, 0, 2 * 32 * 4);
 }

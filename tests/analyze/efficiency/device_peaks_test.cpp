@@ -55,7 +55,8 @@ TEST(DevicePeaks, FollowFromTheProperties) {
   ASSERT_TRUE(hopper.has_value());
   const auto listed = listed_peaks(device("NVIDIA H200"));
   // The datasheet gives the units for matrices at this clock, and the others at a higher one.
-  for (const ComputeUnit unit : {ComputeUnit::kTf32, ComputeUnit::kBFloat16, ComputeUnit::kFloat16, ComputeUnit::kFloat8, ComputeUnit::kInt8})
+  for (const ComputeUnit unit :
+       {ComputeUnit::kTf32, ComputeUnit::kBFloat16, ComputeUnit::kFloat16, ComputeUnit::kFloat8, ComputeUnit::kInt8})
     EXPECT_NEAR(hopper->of(unit) / listed->of(unit), 1, 0.01) << compute_unit_name(unit);
   EXPECT_NEAR(hopper->of(ComputeUnit::kFloat32), 132 * 256 * 1.83e9 / 1e12, 1e-9);
   EXPECT_NEAR(hopper->tbytes, 4.917, 0.01);

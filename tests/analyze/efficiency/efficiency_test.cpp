@@ -35,7 +35,8 @@ class Program {
   Id event(std::string_view name, EventKind kind, std::int64_t start, std::int64_t duration, std::uint64_t link = 0) {
     return builder_.add_event({.name = name, .kind = kind, .track = thread_, .start_ns = start, .duration_ns = duration, .link = link});
   }
-  Id op(std::string_view name, std::int64_t start, std::int64_t duration, const std::vector<Input>& inputs = {}, std::int64_t sequence = -1) {
+  Id op(std::string_view name, std::int64_t start, std::int64_t duration, const std::vector<Input>& inputs = {},
+        std::int64_t sequence = -1) {
     const Id id = event(name, EventKind::kOp, start, duration, sequence < 0 ? 0 : trace::make_sequence_link(sequence));
     if (!inputs.empty()) builder_.set_inputs(id, inputs);
     return id;
@@ -51,13 +52,8 @@ class Program {
   Id work(std::string_view name, EventKind kind, std::int64_t start, std::int64_t duration, std::uint64_t correlation) {
     if (!has_stream_) stream_ = builder_.add_stream(kCuda, 7);
     has_stream_ = true;
-    return builder_.add_event({.name = name,
-                               .kind = kind,
-                               .track = stream_,
-                               .start_ns = start,
-                               .duration_ns = duration,
-                               .link = correlation,
-                               .device = kCuda});
+    return builder_.add_event(
+        {.name = name, .kind = kind, .track = stream_, .start_ns = start, .duration_ns = duration, .link = correlation, .device = kCuda});
   }
   trace::RecordingBuilder& builder() { return builder_; }
 
@@ -274,8 +270,9 @@ TEST(Efficiency, GivenPeaksComeBeforeTheTable) {
   file.tflops[static_cast<std::size_t>(trace::ComputeUnit::kBFloat16)] = 700;
   EXPECT_EQ(efficiency_of(recording, {.devices = {file}}).devices.at(0).peaks.of(trace::ComputeUnit::kBFloat16), 700);
   EXPECT_EQ(efficiency_of(recording, {.devices = {file}}).devices.at(0).peaks.tbytes, 4.8);
-  EXPECT_EQ(efficiency_of(recording, {.devices = {file}, .changes = {"bfloat16=600"}}).devices.at(0).peaks.of(trace::ComputeUnit::kBFloat16),
-            600);
+  EXPECT_EQ(
+      efficiency_of(recording, {.devices = {file}, .changes = {"bfloat16=600"}}).devices.at(0).peaks.of(trace::ComputeUnit::kBFloat16),
+      600);
   Program other;
   other.op("aten::mm", 0, 100, product(64, ScalarType::kBFloat16));
   other.kernel("gemm", 10, 2000, 1000);
@@ -291,7 +288,8 @@ TEST(Efficiency, TheClockThatRanIsTold) {
   program.op("aten::mm", 0, 100, product(64, ScalarType::kBFloat16));
   program.kernel("gemm", 10, 2000, 1000);
   trace::Recording recording = program.finish();
-  recording.counters.push_back({.name = "SM clock", .unit = "MHz", .device = kCuda, .times_ns = {0, 2100, 2200}, .values = {345, 1830, 1464}});
+  recording.counters.push_back(
+      {.name = "SM clock", .unit = "MHz", .device = kCuda, .times_ns = {0, 2100, 2200}, .values = {345, 1830, 1464}});
   const DeviceLimit limit = efficiency_of(recording).devices.at(0);
   EXPECT_EQ(limit.ran_at_mhz, 1647);  // what was measured before the work does not count
   EXPECT_DOUBLE_EQ(limit.clock_share(), 0.9);

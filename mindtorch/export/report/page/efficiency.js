@@ -4,8 +4,12 @@ const EFFICIENCY = DATA.efficiency || { ops: [], kernels: [], modules: [], devic
 
 const unknownText = "\u2013";
 const orUnknown = (text) => (value) => (value === null ? unknownText : text(value));
-const percentText = (share) => digits(100 * share) + " %";
+const shareOfLimitText = (share) => digits(100 * share) + " %";
 const rateText = (value) => (value >= 0.01 ? digits(value) : value > 0 ? value.toExponential(1) : "0");
+// Rates of a CPU are smaller by a thousand. One unit for the whole view, so that rows can be compared.
+const isSmall = Math.max(0, ...EFFICIENCY.ops.map((row) => row.tflops)) < 1, SCALE = isSmall ? 1000 : 1;
+const FLOP_UNIT = isSmall ? "GFLOP/s" : "TFLOP/s", BYTE_UNIT = isSmall ? "GB/s" : "TB/s";
+const scaledText = (tera) => rateText(SCALE * tera);
 const beforeUnknown = (value) => (row) => (value(row) === null ? -Infinity : value(row));
 
 const LIMIT_COLUMNS = {
@@ -13,10 +17,10 @@ const LIMIT_COLUMNS = {
   shapes: { title: "Shapes", isText: true, value: (row) => row.shapes },
   above: { title: "Above the limit", what: "Time that would be saved if the device did what it can", value: (row) => row.above_limit_ns, rank: beforeUnknown((row) => row.above_limit_ns), text: orUnknown(timeText), isTime: true, bar: true },
   time: { title: "Time", value: (row) => row.time_ns, text: timeText, isTime: true },
-  share: { title: "Of the limit", what: "100 % is the limit. More is a mistake of the model or of the peak, or the work of a cache: the row says which", value: (row) => row.share_of_limit, rank: beforeUnknown((row) => row.share_of_limit), text: orUnknown(percentText), cell: (row) => element("td", { class: row.explanation ? "worse" : null, title: row.explanation || null }, orUnknown(percentText)(row.share_of_limit)) },
+  share: { title: "Of the limit", what: "100 % is the limit. More is a mistake of the model or of the peak, or the work of a cache: the row says which", value: (row) => row.share_of_limit, rank: beforeUnknown((row) => row.share_of_limit), text: orUnknown(shareOfLimitText), cell: (row) => element("td", { class: row.explanation ? "worse" : null, title: row.explanation || null }, orUnknown(shareOfLimitText)(row.share_of_limit)) },
   bound: { title: "Bound by", isText: true, value: (row) => row.bound || unknownText, cell: (row) => element("td", {}, row.bound || unknownText) },
-  tflops: { title: "TFLOP/s", value: (row) => row.tflops, text: rateText },
-  tbytes: { title: "TB/s", value: (row) => row.tbytes, text: rateText },
+  tflops: { title: FLOP_UNIT, value: (row) => SCALE * row.tflops, text: rateText },
+  tbytes: { title: BYTE_UNIT, value: (row) => SCALE * row.tbytes, text: rateText },
   intensity: { title: "FLOP/byte", what: "Arithmetic intensity", value: (row) => row.intensity, rank: beforeUnknown((row) => row.intensity), text: orUnknown(rateText) },
   calls: { title: "Calls", value: (row) => row.calls, text: countText },
 };
@@ -46,7 +50,7 @@ function limitDetail(row) {
     ["Time", timeText(row.time_ns)],
     ["Limit", row.limit_ns === null ? null : timeText(row.limit_ns) + " (" + row.bound + ")"],
     ["Above the limit", row.above_limit_ns === null ? null : timeText(row.above_limit_ns)],
-    ["Of the limit", row.share_of_limit === null ? null : percentText(row.share_of_limit)],
+    ["Of the limit", row.share_of_limit === null ? null : shareOfLimitText(row.share_of_limit)],
     ["FLOPs", countText(Math.round(row.flops))],
     ["Bytes", countText(Math.round(row.bytes))],
   ];
@@ -60,20 +64,20 @@ function efficiencyView(table, state) {
 
 function efficiencyNumbers() {
   const { total, mfu, hfu, modelled_share: share } = EFFICIENCY, items = [];
-  if (mfu !== null) items.push(number(percentText(mfu), "MFU"));
-  if (hfu !== null && hfu > mfu * 1.001) items.push(number(percentText(hfu), "HFU, with what is computed twice"));
-  if (total.share_of_limit !== null) items.push(number(percentText(total.share_of_limit), "of the limit"), number(timeText(total.above_limit_ns), "above the limit"));
-  items.push(number(rateText(total.tflops) + " TFLOP/s", "while it works"), number(rateText(total.tbytes) + " TB/s", "while it works"));
-  items.push(number(percentText(share), EFFICIENCY.on_device ? "of device time has a model" : "of the time of ops has a model"));
-  return element("section", { class: "card numbers" }, items);
+  if (mfu !== null) items.push(number(shareOfLimitText(mfu), "MFU"));
+  if (hfu !== null && hfu > mfu * 1.001) items.push(number(shareOfLimitText(hfu), "HFU, with what is computed twice"));
+  if (total.share_of_limit !== null) items.push(number(shareOfLimitText(total.share_of_limit), "of the limit"), number(timeText(total.above_limit_ns), "above the limit"));
+  items.push(number(scaledText(total.tflops) + " " + FLOP_UNIT, "while it works"), number(scaledText(total.tbytes) + " " + BYTE_UNIT, "while it works"));
+  items.push(number(shareOfLimitText(share), EFFICIENCY.on_device ? "of device time has a model" : "of the time of ops has a model"));
+  return element("section", { class: "card numbers wide" }, items);
 }
 
 function peaksText(device) {
   if (device.problem) return device.problem[0].toUpperCase() + device.problem.slice(1) + ".";
-  const rates = Object.entries(device.tflops).map(([unit, rate]) => unit.replace("_", " ") + " " + digits(rate)).join(", ");
-  const memory = device.memory_tbytes ? " Memory: " + rateText(device.memory_tbytes) + " TB/s." : "";
-  const clock = device.ran_at_mhz && device.clock_mhz ? " It ran at " + countText(Math.round(device.ran_at_mhz)) + " of " + countText(Math.round(device.clock_mhz)) + " MHz: " + percentText(device.ran_at_mhz / device.clock_mhz) + " of the peaks of compute could be reached." : "";
-  return "Peaks in TFLOP/s: " + rates + "." + memory + " Source: " + device.source + "." + clock;
+  const rates = Object.entries(device.tflops).map(([unit, rate]) => unit.replace("_", " ") + " " + digits(SCALE * rate)).join(", ");
+  const memory = device.memory_tbytes ? " Memory: " + scaledText(device.memory_tbytes) + " " + BYTE_UNIT + "." : "";
+  const clock = device.ran_at_mhz && device.clock_mhz ? " It ran at " + countText(Math.round(device.ran_at_mhz)) + " of " + countText(Math.round(device.clock_mhz)) + " MHz: " + shareOfLimitText(device.ran_at_mhz / device.clock_mhz) + " of the peaks of compute could be reached." : "";
+  return "Peaks in " + FLOP_UNIT + ": " + rates + "." + memory + " Source: " + device.source + "." + clock;
 }
 
 // The limits and the ops between them. Each point is a row of the table; its area is its share of the time.
@@ -90,15 +94,16 @@ function powerText(power) {
 
 function rooflineChart(device, points) {
   const units = [...new Set(points.map((row) => row.unit))].filter((unit) => device.tflops[unit]).sort((a, b) => device.tflops[b] - device.tflops[a]);
-  const peaks = units.map((unit) => [unit, device.tflops[unit]]), memory = device.memory_tbytes;
+  const rate = (row) => SCALE * row.tflops;
+  const peaks = units.map((unit) => [unit, SCALE * device.tflops[unit]]), memory = SCALE * device.memory_tbytes;
   const ridges = memory ? peaks.map(([, peak]) => peak / memory) : [];
-  const xs = [...points.map((row) => row.intensity), ...ridges], ys = [...points.map((row) => row.tflops), ...peaks.map(([, peak]) => peak)];
+  const xs = [...points.map((row) => row.intensity), ...ridges], ys = [...points.map(rate), ...peaks.map(([, peak]) => peak)];
   const floor = (values) => Math.floor(Math.log10(Math.min(...values))), ceiling = (values) => Math.ceil(Math.log10(Math.max(...values)) + 0.05);
   const x0 = floor(xs), x1 = Math.max(x0 + 1, ceiling(xs)), y0 = floor(ys), y1 = Math.max(y0 + 1, ceiling(ys));
-  const most = Math.max(...points.map((row) => row.time_ns)), left = 64, right = 14, top = 12, bottom = 40;
+  const most = Math.max(...points.map((row) => row.time_ns)), left = 64, right = 26, top = 28, bottom = 40;
   const radius = (row) => 3 + 9 * Math.sqrt(row.time_ns / most);
   let hover = null, places = [];
-  const made = canvas(340, "Achieved TFLOP/s by arithmetic intensity, with the limits of the device", (context, width, height) => {
+  const made = canvas(350, "Achieved " + FLOP_UNIT + " by arithmetic intensity, with the limits of the device", (context, width, height) => {
     const x = (value) => left + ((Math.log10(value) - x0) / (x1 - x0)) * (width - left - right);
     const y = (value) => height - bottom - ((Math.log10(value) - y0) / (y1 - y0)) * (height - bottom - top);
     context.textBaseline = "middle";
@@ -116,7 +121,7 @@ function rooflineChart(device, points) {
       context.fillRect(left, Math.round(y(10 ** power)), width - left - right, 0.5);
     }
     context.textAlign = "left";
-    context.fillText("TFLOP/s", 4, 6);
+    context.fillText(FLOP_UNIT, 4, 8);
     context.save();
     context.beginPath();
     context.rect(left, top, width - left - right, height - top - bottom);
@@ -140,7 +145,7 @@ function rooflineChart(device, points) {
       context.fillText(unit.replace("_", " ") + " " + digits(peak), width - right - 4, y(peak) + 10);
     }
     context.lineWidth = 1;
-    places = points.map((row) => [x(row.intensity), y(row.tflops), row]);
+    places = points.map((row) => [x(row.intensity), y(rate(row)), row]);
     for (const [px, py, row] of [...places].sort((a, b) => b[2].time_ns - a[2].time_ns)) {
       context.globalAlpha = hover === null || hover === row ? 0.75 : 0.25;
       context.fillStyle = color(row.explanation ? "warn" : row.bound === "memory" ? "p2" : row.bound === "compute" ? "p0" : "p7");
@@ -166,7 +171,7 @@ function rooflineChart(device, points) {
       made.redraw();
     }
     if (!row) return hideTip();
-    showTip(event, row.name + " " + row.shapes + "\n" + timeText(row.time_ns) + " in " + countText(row.calls) + (row.calls === 1 ? " call" : " calls") + "\n" + rateText(row.tflops) + " TFLOP/s, " + rateText(row.tbytes) + " TB/s" + (row.share_of_limit === null ? "" : "\n" + percentText(row.share_of_limit) + " of the limit, bound by " + row.bound));
+    showTip(event, row.name + " " + row.shapes + "\n" + timeText(row.time_ns) + " in " + countText(row.calls) + (row.calls === 1 ? " call" : " calls") + "\n" + scaledText(row.tflops) + " " + FLOP_UNIT + ", " + scaledText(row.tbytes) + " " + BYTE_UNIT + (row.share_of_limit === null ? "" : "\n" + shareOfLimitText(row.share_of_limit) + " of the limit, bound by " + row.bound));
   });
   made.addEventListener("mouseleave", () => {
     hover = null;
@@ -188,7 +193,7 @@ function withoutModelCard() {
   if (rows.length === 0) return null;
   return card(
     "Without a model",
-    percentText(1 - EFFICIENCY.modelled_share) + (EFFICIENCY.on_device ? " of device time" : " of the time of ops") + " is work of which the FLOPs and bytes are not known. It is not part of the numbers above, apart from MFU, which is of whole steps.",
+    shareOfLimitText(1 - EFFICIENCY.modelled_share) + (EFFICIENCY.on_device ? " of device time" : " of the time of ops") + " is work of which the FLOPs and bytes are not known. It is not part of the numbers above, apart from MFU, which is of whole steps.",
     rows.map((row) => element("div", { class: "linkrow" }, element("span", { class: "mono", title: row.name }, shortName(row.name)), element("span", {}, timeText(row.time_ns) + ", " + shareText(row.time_ns, EFFICIENCY.work_ns)), element("span", { class: "meter" }, element("span", { style: "width:" + (100 * row.time_ns) / Math.max(1, rows[0].time_ns) + "%" })))),
   );
 }
