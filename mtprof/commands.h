@@ -27,5 +27,6 @@ void add_diff(CLI::App& program, Run& run);
 void add_check(CLI::App& program, Run& run);
 void add_ranks(CLI::App& program, Run& run);
 void add_validate(CLI::App& program, Run& run);
+void add_what_if(CLI::App& program, Run& run);
 
 }  // namespace mindtorch::mtprof

@@ -85,6 +85,7 @@ int run_program(int argc, const char* const* argv) {
   add_info(program, run);
   add_report(program, run);
   add_diff(program, run);
+  add_what_if(program, run);
   add_check(program, run);
   add_ranks(program, run);
   add_validate(program, run);

@@ -13,7 +13,8 @@ constexpr std::int64_t kLongestGlueNs = 200'000;
 
 bool may_be_glue(Cause cause) { return cause == Cause::kPython || cause == Cause::kUnknown; }
 
-// For each segment whether it lies in a short stretch outside of everything that was recorded.
+}  // namespace
+
 std::vector<bool> glue_of(std::span<const Segment> segments) {
   std::vector<bool> glue(segments.size(), false);
   for (std::size_t first = 0, last; first < segments.size(); first = last) {
@@ -25,8 +26,6 @@ std::vector<bool> glue_of(std::span<const Segment> segments) {
   }
   return glue;
 }
-
-}  // namespace
 
 Ledger::Ledger(const Analysis& analysis, const Phases& phases) {
   find_stretches(phases);

@@ -46,14 +46,24 @@ struct Claim {
   }
 };
 
+// For each segment whether it lies in a short stretch outside of everything that was recorded.
+std::vector<bool> glue_of(std::span<const Segment> segments);
+
 class Ledger {
  public:
+  // Judged time: a step, or the time to the next one.
+  struct Stretch {
+    std::int64_t start_ns, end_ns;
+    bool is_between, is_usual;
+  };
+
   Ledger(const Analysis& analysis, const Phases& phases);
 
   const std::vector<Cell>& cells() const { return cells_; }
   std::int64_t total_ns() const { return total_ns_; }  // of all cells
   // How many steps are judged; without steps, 1. The first of more than three is left out: it warms up caches and compiles.
   std::size_t steps() const { return steps_; }
+  std::span<const Stretch> stretches() const { return stretches_; }  // in order of time, without overlaps
   bool is_judged(std::int64_t time_ns) const;
   // Calls visit(segment, time) for the part of each segment that lies in judged time, if there is one. Segments are in order of time.
   template <class Visit>
@@ -76,14 +86,10 @@ class Ledger {
   void take(const Claim& claim);
 
  private:
-  struct Stretch {
-    std::int64_t start_ns, end_ns;
-    bool is_between, is_usual;
-  };
   void find_stretches(const Phases& phases);
   void fill(const Analysis& analysis, const Phases& phases);
 
-  std::vector<Stretch> stretches_;  // in order of time
+  std::vector<Stretch> stretches_;
   std::vector<Cell> cells_;
   std::int64_t total_ns_ = 0;
   std::size_t steps_ = 1;

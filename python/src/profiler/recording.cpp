@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include <mutex>
@@ -12,6 +13,7 @@
 
 #include "mindtorch/analyze/diff/diff.h"
 #include "mindtorch/analyze/diff/limits.h"
+#include "mindtorch/analyze/replay/what_if.h"
 #include "mindtorch/analyze/steps.h"
 #include "mindtorch/base/error.h"
 #include "mindtorch/base/own_descriptors.h"
@@ -27,6 +29,7 @@
 #include "mtprof/diff_output.h"
 #include "mtprof/efficiency_output.h"
 #include "mtprof/peaks.h"
+#include "mtprof/what_if_output.h"
 #include "python/src/gil.h"
 #include "python/src/profiler/arrow_streams.h"
 #include "python/src/profiler/bind_profiler.h"
@@ -141,6 +144,13 @@ void bind_efficiency(nb::module_& module) {
           nb::arg("requested_schema") = nb::none());
 }
 
+std::string what_if(const HeldRecording& self, std::vector<std::pair<std::string, double>> scale, std::vector<std::string> remove,
+                    std::vector<std::string> overlap) {
+  const ReleasedGil unlocked;
+  return mtprof::what_if_json(
+      analyze::what_if(*self.analysis(), {.scale = std::move(scale), .remove = std::move(remove), .overlap = std::move(overlap)}));
+}
+
 void write_report(const HeldRecording& self, const std::string& path, const HeldRecording* baseline) {
   const ReleasedGil unlocked;
   self.with_metadata([&](const Analysis& analysis) {
@@ -246,6 +256,7 @@ void def_answers(Class& type) {
       .def("_info", &info, "JSON of `mtprof info --json`.")
       .def("_diff", &diff, nb::arg("other"), nb::arg("by_shape"), nb::arg("by_module"), nb::arg("confidence"),
            "What changed from this run to the other: JSON of `mtprof diff --json`, and the text.")
+      .def("_what_if", &what_if, nb::arg("scale"), nb::arg("remove"), nb::arg("overlap"), "JSON of `mtprof what-if --json`.")
       .def("_check", &check, nb::arg("baseline"), nb::arg("limits"), "JSON of `mtprof check --json`, and the text.")
       .def("_efficiency", &efficiency, nb::arg("files"), nb::arg("changes"), "JSON of `mtprof efficiency --json`, and the text.")
       .def("_efficiency_table", &efficiency_tables)
