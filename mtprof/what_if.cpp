@@ -27,9 +27,11 @@ struct Arguments {
 
 std::string text_of(const analyze::WhatIfAnswer& answer) {
   const auto time = [](std::int64_t ns) { return analyze::format_time(static_cast<double>(ns) / 1000.0); };
-  const double share = answer.replayed_ns == 0 ? 0 : static_cast<double>(answer.predicted_ns - answer.replayed_ns) / static_cast<double>(answer.replayed_ns);
-  return fmt::format("step {} -> {} ({:+.1f} %)\nrecorded: {} per step, on average of {}; replayed without a change: {}\n", time(answer.replayed_ns),
-                     time(answer.predicted_ns), 100 * share, time(answer.step_ns), answer.steps, time(answer.replayed_ns));
+  const double share =
+      answer.replayed_ns == 0 ? 0 : static_cast<double>(answer.predicted_ns - answer.replayed_ns) / static_cast<double>(answer.replayed_ns);
+  return fmt::format("step {} -> {} ({:+.1f} %)\nrecorded: {} per step, on average of {}; replayed without a change: {}\n",
+                     time(answer.replayed_ns), time(answer.predicted_ns), 100 * share, time(answer.step_ns), answer.steps,
+                     time(answer.replayed_ns));
 }
 
 // What is wrong with a selector or a factor is the user's to mend.
@@ -68,19 +70,19 @@ void add_what_if(CLI::App& program, Run& run) {
   CLI::App* command = program.add_subcommand("what-if", "How long a step would take if something about it changed");
   const auto arguments = std::make_shared<Arguments>();
   add_input(*command, arguments->input);
-  command
-      ->add_option("--scale", arguments->scale, "SELECTOR=FACTOR: this takes FACTOR times its time, such as 'op:aten::mm=0.5'")
+  command->add_option("--scale", arguments->scale, "SELECTOR=FACTOR: this takes FACTOR times its time, such as 'op:aten::mm=0.5'")
       ->allow_extra_args(false);
   command
       ->add_option("--remove", arguments->question.remove,
-                      "SELECTOR: this is gone: op:NAME, kernel:NAME, cause:NAME, python:FUNCTION, line:FILE:LINE, loading, copies, "
-                      "collectives; names may have *")
+                   "SELECTOR: this is gone: op:NAME, kernel:NAME, cause:NAME, python:FUNCTION, line:FILE:LINE, loading, copies, "
+                   "collectives; names may have *")
       ->allow_extra_args(false);
-  command
-      ->add_option("--overlap", arguments->question.overlap, "copies, collectives or loading: these pass beside the steps")
+  command->add_option("--overlap", arguments->question.overlap, "copies, collectives or loading: these pass beside the steps")
       ->allow_extra_args(false);
   command->add_flag("--json", arguments->json, "The answer as JSON");
-  command->callback([arguments, &run] { run = {Files{.inputs = {arguments->input.file}}, [arguments] { return run_what_if(*arguments); }}; });
+  command->callback([arguments, &run] {
+    run = {Files{.inputs = {arguments->input.file}}, [arguments] { return run_what_if(*arguments); }};
+  });
 }
 
 }  // namespace mindtorch::mtprof

@@ -703,6 +703,9 @@ class Recording:
         What changed from this run to the other: JSON of `mtprof diff --json`, and the text.
         """
 
+    def _what_if(self, scale: Sequence[tuple[str, float]], remove: Sequence[str], overlap: Sequence[str]) -> str:
+        """JSON of `mtprof what-if --json`."""
+
     def _check(self, baseline: Recording, limits: Sequence[str]) -> tuple:
         """JSON of `mtprof check --json`, and the text."""
 

@@ -11,8 +11,8 @@
 namespace mindtorch::analyze {
 
 struct Change {
-  std::vector<double> factors;  // by TimeClass: 0 removes its time, 1 leaves it; classes beyond the end stay as they are
-  std::vector<bool> is_beside;  // by TimeClass: this time passes beside the steps, on its own
+  std::vector<double> factors;          // by TimeClass: 0 removes its time, 1 leaves it; classes beyond the end stay as they are
+  std::vector<bool> is_beside;          // by TimeClass: this time passes beside the steps, on its own
   std::array<bool, kBesides> beside{};  // everything of this kind passes beside the steps
 };
 

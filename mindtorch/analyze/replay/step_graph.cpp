@@ -17,15 +17,15 @@ namespace {
 using trace::EventKind;
 using trace::TrackId;
 
-constexpr std::int64_t kClockErrorNs = 2'000;       // of device times
-constexpr std::int64_t kUsualGapNs = 1'000;         // between two pieces of work on a stream
-constexpr std::int64_t kUsualLaunchNs = 5'000;      // from a call to its work on an idle stream, if none was recorded
-constexpr std::int64_t kLateNs = 50'000;            // work that begins later than that after all it waits for has another reason
-constexpr std::int64_t kHandoverNs = 20'000;        // from the end of work on one stream to work on another that waited for it
-constexpr std::int64_t kShortCallNs = 20'000;       // a shorter call of the allocator has not waited for the device
-constexpr std::int64_t kRealWaitNs = 50'000;        // a loop that waits for less than that finds its batch ready
-constexpr std::ptrdiff_t kFullQueue = 500;             // a launch that takes long while so much work is queued waits for room
-constexpr double kMostWithoutLaunch = 0.03;         // of the time of devices
+constexpr std::int64_t kClockErrorNs = 2'000;   // of device times
+constexpr std::int64_t kUsualGapNs = 1'000;     // between two pieces of work on a stream
+constexpr std::int64_t kUsualLaunchNs = 5'000;  // from a call to its work on an idle stream, if none was recorded
+constexpr std::int64_t kLateNs = 50'000;        // work that begins later than that after all it waits for has another reason
+constexpr std::int64_t kHandoverNs = 20'000;    // from the end of work on one stream to work on another that waited for it
+constexpr std::int64_t kShortCallNs = 20'000;   // a shorter call of the allocator has not waited for the device
+constexpr std::int64_t kRealWaitNs = 50'000;    // a loop that waits for less than that finds its batch ready
+constexpr std::ptrdiff_t kFullQueue = 500;      // a launch that takes long while so much work is queued waits for room
+constexpr double kMostWithoutLaunch = 0.03;     // of the time of devices
 
 // A thread waits, and does nothing else.
 bool is_thread_wait(Cause cause) {
@@ -111,7 +111,7 @@ class StepGraph::Builder {
   struct Thread {
     TrackId track;
     std::vector<bool> glue;
-    std::vector<std::int32_t> drafts;  // of the window, in order of time
+    std::vector<std::int32_t> drafts;       // of the window, in order of time
     std::vector<std::int64_t> event_waits;  // when it told a stream to wait for another
   };
 
@@ -134,7 +134,8 @@ class StepGraph::Builder {
 
   void look_at_names() {
     const std::size_t count = recording_.names.size();
-    is_sync_.resize(count), may_free_.resize(count), is_async_copy_.resize(count), is_event_wait_.resize(count), is_worker_wait_.resize(count);
+    is_sync_.resize(count), may_free_.resize(count), is_async_copy_.resize(count), is_event_wait_.resize(count),
+        is_worker_wait_.resize(count);
     for (std::size_t k = 0; k < count; ++k) {
       const std::string& name = recording_.names[k];
       is_sync_[k] = contains(name, "Synchronize");
@@ -284,7 +285,7 @@ class StepGraph::Builder {
     if (lags.empty()) return;
     const auto low = lags.begin() + static_cast<std::ptrdiff_t>(lags.size() / 10);
     std::ranges::nth_element(lags, low);
-    usual_launch_ns_ = *low;
+    usual_launch_ns_ = std::min(*low, kHandoverNs);
   }
 
   // --- threads ---
@@ -508,8 +509,7 @@ class StepGraph::Builder {
     const bool is_behind_other = other.draft != kNoNode && other.end_ns > std::max(stream_free, launched) - kClockErrorNs;
     const bool is_behind_launch = !is_behind_other && launched >= stream_free;
     const bool is_behind_stream = !is_behind_other && !is_behind_launch;
-    if (other.draft != kNoNode)
-      draft_edges_.push_back({other.draft, work.draft, is_behind_other ? work.start_ns - other.end_ns : 0});
+    if (other.draft != kNoNode) draft_edges_.push_back({other.draft, work.draft, is_behind_other ? work.start_ns - other.end_ns : 0});
 
     const std::int64_t gap = work.start_ns - stream_free;
     const std::int64_t least_gap = is_behind_stream ? gap : std::min(gap, kUsualGapNs);
@@ -601,30 +601,32 @@ class StepGraph::Builder {
     const bool is_for_all = !contains(name, "Stream") && !contains(name, "Event");
     Found last = last_work_ending_by(end + kClockErrorNs, start);
     if (contains(name, "Stream")) {
-      const Found own = last_of_own_stream(thread.track, start);
-      if (own.draft != kNoNode && own.end_ns <= end + kClockErrorNs && (own.end_ns > start || last.end_ns <= start)) last = own;
+      const Found own = last_of_own_stream(thread.track, start, end + kClockErrorNs);
+      if (own.draft != kNoNode && (own.end_ns > start || last.end_ns <= start)) last = own;
     }
     wait_for(k, last);
     if (!is_for_all) return;
     for (const Stream& stream : streams_) {
       const Work* other = last_work(stream, end + kClockErrorNs, start);
-      if (other != nullptr && other->draft != last.draft) draft_edges_.push_back({other->draft, k, 0});
+      if (other != nullptr && other->draft != last.draft)
+        draft_edges_.push_back({other->draft, k, std::min(at(k).node.duration_ns, end - other->end_ns)});
     }
   }
 
-  // The last work that this thread launched before `time`.
-  Found last_of_own_stream(TrackId thread, std::int64_t time) const {
-    Found found;
+  // The last work, by whatever thread, on the stream to which this thread launched last.
+  Found last_of_own_stream(TrackId thread, std::int64_t start_ns, std::int64_t end_ns) const {
+    const Stream* own = nullptr;
     std::int64_t latest_call = INT64_MIN;
     for (const Stream& stream : streams_) {
-      for (auto work = std::ranges::lower_bound(stream.work, time, {}, &Work::call_ns); work != stream.work.begin();) {
+      for (auto work = std::ranges::lower_bound(stream.work, start_ns, {}, &Work::call_ns); work != stream.work.begin();) {
         --work;
         if (work->thread != thread) continue;
-        if (work->call_ns > latest_call) latest_call = work->call_ns, found = {work->draft, work->end_ns};
+        if (work->call_ns > latest_call) latest_call = work->call_ns, own = &stream;
         break;
       }
     }
-    return found;
+    const Work* last = own == nullptr ? nullptr : last_work(*own, end_ns, start_ns);
+    return last == nullptr ? Found() : Found{last->draft, last->end_ns};
   }
 
   void wait_for_copy(std::int32_t k) {

@@ -56,9 +56,9 @@ class StepGraph {
 
   // Nodes follow those that they wait for. Times are relative to the start of the window.
   struct Node {
-    std::int64_t duration_ns = 0;  // kHost: the sum of its terms; kWait: what it takes if nothing has to be waited for
-    std::int64_t gap_ns = 0;       // to the node before
-    std::int64_t floor_ns = 0;     // the node does not begin (kWait: does not end) before this time
+    std::int64_t duration_ns = 0;   // kHost: the sum of its terms; kWait: what it takes if nothing has to be waited for
+    std::int64_t gap_ns = 0;        // to the node before
+    std::int64_t floor_ns = 0;      // the node does not begin (kWait: does not end) before this time
     std::int32_t before = kNoNode;  // on the same thread or stream
     std::uint32_t first_term = 0, term_count = 0;
     std::uint32_t first_edge = 0, edge_count = 0;

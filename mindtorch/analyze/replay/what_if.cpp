@@ -28,8 +28,8 @@ constexpr double kLargestFactor = 1e6;
 
 // In the order of Cause.
 constexpr std::array<std::string_view, kCauses> kCauseIds = {
-    "forward",   "backward", "optimizer", "loading", "copies", "collectives", "device_wait", "python",      "unknown",  "compiling",
-    "lock",      "gil",      "io",        "thread",  "sleep",  "garbage",     "native",      "not_running", "overhead", "requests"};
+    "forward", "backward", "optimizer", "loading", "copies", "collectives", "device_wait", "python",      "unknown",  "compiling",
+    "lock",    "gil",      "io",        "thread",  "sleep",  "garbage",     "native",      "not_running", "overhead", "requests"};
 constexpr std::array<std::string_view, kBesides> kBesideNames = {"collectives", "copies", "loading"};  // in the order of Beside
 
 bool matches(std::string_view pattern, std::string_view text) {
@@ -82,8 +82,7 @@ Selector parse_selector(const std::string& text) {
   if (selector.value.empty()) throw_error<InvalidArgument>(kWhere, "the selector '{}' has no name", text);
   if (selector.type == Type::kCause) {
     const std::optional<Cause> cause = find_cause(selector.value);
-    if (!cause)
-      throw_error<InvalidArgument>(kWhere, "there is no cause '{}'; causes are {}", selector.value, fmt::join(kCauseIds, ", "));
+    if (!cause) throw_error<InvalidArgument>(kWhere, "there is no cause '{}'; causes are {}", selector.value, fmt::join(kCauseIds, ", "));
     selector.cause = *cause;
   }
   return selector;
@@ -130,7 +129,8 @@ class Matcher {
   TimeClass of_device(const DeviceTime& time) {
     const trace::Recording& recording = analysis_.recording();
     Mask mask = masks_[time.work] | masks_[time.launch] | of_cause(phases_.of(time.launch));
-    if (const EventIndex host = analysis_.launches().host_of(time.work); host != kNoEvent) mask |= masks_[host] | of_cause(phases_.of(host));
+    if (const EventIndex host = analysis_.launches().host_of(time.work); host != kNoEvent)
+      mask |= masks_[host] | of_cause(phases_.of(host));
     mask |= of_place(phases_.attribution().place_at(recording.track_of(time.launch), recording.events.start_ns[time.launch]));
     if (time.phase == DevicePhase::kCollective) mask |= of_cause(Cause::kCollective);
     if (recording.events.kind[time.work] == EventKind::kMemcpy) mask |= of_cause(Cause::kCopy);
@@ -145,8 +145,9 @@ class Matcher {
     for (std::size_t k = 0; k < selectors_.size(); ++k) {
       if ((matched_ >> k & 1) != 0) continue;
       const std::vector<std::string> there = what_there_is(selectors_[k].type);
-      throw_error<InvalidArgument>(kWhere, "'{}' matches nothing in the steps of this recording; {}", selectors_[k].text,
-                                   there.empty() ? "it has nothing of this kind" : fmt::format("there are, most time first: {}", fmt::join(there, ", ")));
+      throw_error<InvalidArgument>(
+          kWhere, "'{}' matches nothing in the steps of this recording; {}", selectors_[k].text,
+          there.empty() ? "it has nothing of this kind" : fmt::format("there are, most time first: {}", fmt::join(there, ", ")));
     }
   }
 
@@ -174,9 +175,8 @@ class Matcher {
     const Place& place = phases_.attribution().place(id);
     const std::string_view line = without_function(place.line);
     at->second = mask_of(Type::kPython, [&](const Selector& selector) { return matches(selector.value, place.function); }) |
-                 mask_of(Type::kLine, [&](const Selector& selector) {
-                   return matches(selector.value, line) || matches("*/" + selector.value, line);
-                 });
+                 mask_of(Type::kLine,
+                         [&](const Selector& selector) { return matches(selector.value, line) || matches("*/" + selector.value, line); });
     return at->second;
   }
 
@@ -259,7 +259,8 @@ WhatIfAnswer what_if(const Analysis& analysis, const WhatIf& question) {
     selectors.push_back(parse_selector(text));
     factors.push_back(0);
   }
-  if (selectors.size() > kMostSelectors) throw_error<InvalidArgument>(kWhere, "there are {} selectors; {} are possible", selectors.size(), kMostSelectors);
+  if (selectors.size() > kMostSelectors)
+    throw_error<InvalidArgument>(kWhere, "there are {} selectors; {} are possible", selectors.size(), kMostSelectors);
   Change change;
   for (const std::string& text : question.overlap) {
     const auto what = std::ranges::find(kBesideNames, text);

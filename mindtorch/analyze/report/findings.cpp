@@ -14,45 +14,56 @@
 namespace mindtorch::analyze {
 namespace {
 
+constexpr Remedy kNothing{.effect = Remedy::Effect::kNone};
+constexpr Remedy kGone{};
+constexpr Remedy kAtBest{.is_at_best = true};
+constexpr Remedy kHalf{.effect = Remedy::Effect::kScale, .factor = 0.5};
+constexpr Remedy kQuarter{.effect = Remedy::Effect::kScale, .factor = 0.25};
+constexpr Remedy kBatch{.effect = Remedy::Effect::kBatch};
+constexpr Remedy kBeside{.effect = Remedy::Effect::kBeside};
+constexpr Remedy kLoadBeside{.effect = Remedy::Effect::kBeside, .factor = 0.25};  // by the four workers that the remedy names
+constexpr Remedy kCopyBeside{.effect = Remedy::Effect::kCopyBeside};
+constexpr Remedy kWithoutWait{.effect = Remedy::Effect::kWithoutWait};
+
 // In the order in which they claim time: what is certain and particular first, what is left over last.
 constexpr auto kRules = std::to_array<Rule>({
-    {"garbage_collection", garbage_collection},
-    {"waiting_for_gil", waiting_for_gil},
-    {"compiling_in_steps", compiling_in_steps},
-    {"checkpoints", checkpoints},
-    {"waiting_for_data", waiting_for_data},
-    {"logging", logging},
-    {"sleeping", sleeping},
-    {"exposed_collectives", exposed_collectives},
-    {"waiting_for_thread", waiting_for_thread},
-    {"waiting_for_lock", waiting_for_lock},
-    {"files_and_network", files_and_network},
-    {"not_running", not_running},
-    {"anomaly_detection", anomaly_detection},
-    {"element_accesses", element_accesses},
-    {"deep_copies", deep_copies},
-    {"dense_embedding_gradients", dense_embedding_gradients},
-    {"math_attention", math_attention},
-    {"recomputation", recomputation},
-    {"unused_graphs", unused_graphs},
-    {"device_allocations", device_allocations},
-    {"pageable_copies", pageable_copies},
-    {"zeroed_gradients", zeroed_gradients},
-    {"unneeded_copies", unneeded_copies},
-    {"converted_layouts", converted_layouts},
-    {"float64_ops", float64_ops},
-    {"float32_matmuls", float32_matmuls},
-    {"unfused_optimizer", unfused_optimizer},
-    {"elementwise_chains", elementwise_chains},
-    {"slow_python", slow_python},
-    {"slow_python", slow_python},  // of the function with most time, and then of the next one
-    {"synchronising_calls", synchronising_calls},
-    {"tiny_kernels", tiny_kernels},
-    {"time_between_steps", time_between_steps},
-    {"uneven_steps", uneven_steps},
-    {"python_between_ops", python_between_ops},
-    {"idle_device", idle_device},
-    {"growing_memory", growing_memory},
+    {"garbage_collection", garbage_collection, kGone},
+    {"waiting_for_gil", waiting_for_gil, kGone},
+    {"compiling_in_steps", compiling_in_steps, kGone},
+    {"checkpoints", checkpoints, kBeside},
+    {"waiting_for_data", waiting_for_data, kLoadBeside},
+    {"logging", logging, kGone},
+    {"sleeping", sleeping, kGone},
+    {"exposed_collectives", exposed_collectives, kAtBest},
+    {"waiting_for_thread", waiting_for_thread, kAtBest},
+    {"waiting_for_lock", waiting_for_lock, kAtBest},
+    {"files_and_network", files_and_network, kAtBest},
+    {"not_running", not_running, kGone},
+    {"anomaly_detection", anomaly_detection, kGone},
+    {"element_accesses", element_accesses, kGone},
+    {"deep_copies", deep_copies, kGone},
+    {"dense_embedding_gradients", dense_embedding_gradients, kGone},
+    {"math_attention", math_attention, kHalf},
+    {"recomputation", recomputation, kGone},
+    {"unused_graphs", unused_graphs, kAtBest},
+    {"device_allocations", device_allocations, kGone},
+    {"pageable_copies", pageable_copies, kCopyBeside},
+    {"zeroed_gradients", zeroed_gradients, kGone},
+    {"unneeded_copies", unneeded_copies, kGone},
+    {"converted_layouts", converted_layouts, kGone},
+    {"float64_ops", float64_ops, kHalf},
+    {"float32_matmuls", float32_matmuls, kQuarter},
+    {"unfused_optimizer", unfused_optimizer, kBatch},
+    {"elementwise_chains", elementwise_chains, kQuarter},
+    {"slow_python", slow_python, kAtBest},
+    {"slow_python", slow_python, kAtBest},  // of the function with most time, and then of the next one
+    {"synchronising_calls", synchronising_calls, kWithoutWait},
+    {"tiny_kernels", tiny_kernels, kAtBest},
+    {"time_between_steps", time_between_steps, kAtBest},
+    {"uneven_steps", uneven_steps, kAtBest},
+    {"python_between_ops", python_between_ops, kAtBest},
+    {"idle_device", idle_device, kAtBest},
+    {"growing_memory", growing_memory, kNothing},
 });
 
 }  // namespace
@@ -87,6 +98,7 @@ std::vector<std::string> Judge::largest(const Claim& claim, const std::function<
 
 Finding Judge::finding(std::string_view id, std::string title, const Claim& claim) const {
   ledger.take(claim);
+  last_claim = claim;
   return {.id = id,
           .title = std::move(title),
           .cost_ns = ledger.per_step(claim.ns),
@@ -136,14 +148,21 @@ std::vector<std::string_view> rule_ids() {
   return ids;
 }
 
-std::vector<Finding> find_findings(const Analysis& analysis, const Phases& phases, const WorkTables& tables, Ledger& ledger) {
+std::vector<Finding> find_findings(const Analysis& analysis, const Phases& phases, const WorkTables& tables, Ledger& ledger,
+                                   StepPrediction* prediction) {
   if (analysis.recording().tracks.empty()) return {};  // nothing was recorded: there is no main thread to judge
   const Judge judge(analysis, phases, tables, ledger);
   std::vector<Finding> findings;
+  std::vector<ClaimedTime> claims;
   for (const Rule& rule : kRules) {
-    if (auto finding = rule.find(judge)) findings.push_back(std::move(*finding));
+    judge.last_claim = {};
+    auto finding = rule.find(judge);
+    if (!finding) continue;
+    findings.push_back(std::move(*finding));
+    claims.push_back({std::move(judge.last_claim), rule.remedy});
   }
-  std::ranges::stable_sort(findings, std::ranges::greater{}, &Finding::cost_ns);
+  if (prediction != nullptr) *prediction = predict(analysis, phases, ledger, findings, std::move(claims));
+  if (prediction == nullptr || !prediction->problem.empty()) std::ranges::stable_sort(findings, std::ranges::greater{}, &Finding::cost_ns);
   return findings;
 }
 

@@ -52,7 +52,7 @@ Report make_report(const Analysis& analysis, std::size_t most_steps, const Known
   Ledger ledger(analysis, phases);
   report.mean_step_ns = ledger.mean_ns();
   report.kinds = phases.kinds();
-  report.findings = find_findings(analysis, phases, report.tables, ledger);
+  report.findings = find_findings(analysis, phases, report.tables, ledger, &report.prediction);
   report.verdict = find_verdict(analysis, phases, ledger, report.findings);
   report.lanes = cause_lanes(analysis, phases, ledger);
   report.timelines = timeline_views(analysis, phases);

@@ -33,6 +33,7 @@ struct Report {
   std::vector<CauseLane> lanes;
   std::vector<StepKind> kinds;
   std::vector<Finding> findings;
+  StepPrediction prediction;
   WorkTables tables;
   std::vector<FlameNode> op_flame;
   std::vector<FlameNode> stack_flame;

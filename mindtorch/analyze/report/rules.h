@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mindtorch/analyze/replay/predictions.h"
 #include "mindtorch/analyze/report/findings.h"
 #include "mindtorch/analyze/report/ledger.h"
 #include "mindtorch/base/text.h"
@@ -70,11 +71,13 @@ class Judge {
   const WorkTables& tables;
   Ledger& ledger;
   const Attribution& attribution;
+  mutable Claim last_claim;  // of the last finding
 };
 
 struct Rule {
   std::string_view id;
   std::optional<Finding> (*find)(const Judge& judge);
+  Remedy remedy;  // how the remedy changes what the finding claims
 };
 
 // host_rules.cpp: waiting, loading and Python

@@ -22,9 +22,15 @@ constexpr std::size_t kRowsOfEfficiency = 200;  // of each table
 
 std::string finding_json(const analyze::Finding& finding) {
   return fmt::format(
-      R"({{"id":"{}","title":{},"cost_ns":{},"share":{:.4f},"evidence":{},"remedy":{},"ops":{},"lines":{},"bytes_per_step":{}}})",
+      R"({{"id":"{}","title":{},"cost_ns":{},"share":{:.4f},"evidence":{},"remedy":{},"ops":{},"lines":{},"bytes_per_step":{},"predicted_step_ns":{},"at_best":{}}})",
       finding.id, quoted(finding.title), finding.cost_ns, finding.share, json_list(finding.evidence), quoted(finding.remedy),
-      list(finding.ops, [](const std::string& op) { return quoted(short_name(op)); }), json_list(finding.lines), finding.bytes_per_step);
+      list(finding.ops, [](const std::string& op) { return quoted(short_name(op)); }), json_list(finding.lines), finding.bytes_per_step,
+      finding.predicted_step_ns ? std::to_string(*finding.predicted_step_ns) : "null", finding.predicts_at_best);
+}
+
+std::string prediction_json(const analyze::StepPrediction& prediction) {
+  return fmt::format(R"({{"step_ns":{},"replayed_ns":{},"base_ns":{},"problem":{},"combined_ns":{}}})", prediction.step_ns,
+                     prediction.replayed_ns, prediction.base_ns, quoted(prediction.problem), numbers(prediction.combined_ns));
 }
 
 std::string verdict_json(const analyze::Judgement& verdict) {
@@ -51,9 +57,10 @@ std::string kinds_json(const std::vector<analyze::StepKind>& kinds) {
 
 // What the page and programs get alike.
 std::string summary_json(const Report& report) {
-  return fmt::format(R"("verdict":{},"unit":{},"mean_step_ns":{},"p95_step_ns":{},"causes":{},"step_kinds":{},"findings":{})",
-                     verdict_json(report.verdict), quoted(report.unit), report.mean_step_ns, report.p95_step_ns,
-                     list(report.lanes, lane_json), kinds_json(report.kinds), list(report.findings, finding_json));
+  return fmt::format(
+      R"("verdict":{},"unit":{},"mean_step_ns":{},"p95_step_ns":{},"causes":{},"step_kinds":{},"findings":{},"prediction":{})",
+      verdict_json(report.verdict), quoted(report.unit), report.mean_step_ns, report.p95_step_ns, list(report.lanes, lane_json),
+      kinds_json(report.kinds), list(report.findings, finding_json), prediction_json(report.prediction));
 }
 
 std::string links_json(const std::vector<analyze::WorkLink>& links) {

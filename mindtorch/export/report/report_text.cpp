@@ -48,10 +48,29 @@ std::string lane_text(const analyze::CauseLane& lane, bool has_steps) {
   return text;
 }
 
-std::string finding_text(const analyze::Finding& finding, std::size_t number) {
+// "   step 75.600ms -> 31.000ms"
+std::string prediction_text(const analyze::Finding& finding, const analyze::StepPrediction& prediction) {
+  if (finding.cost_ns == 0) return {};
+  if (!finding.predicted_step_ns)
+    return prediction.problem.empty() ? "" : fmt::format("   gain not predicted: {}\n", plain(prediction.problem));
+  if (prediction.is_without_gain(*finding.predicted_step_ns))
+    return fmt::format("   no gain: a step would still take {}, because other work hides this\n", shown_time(*finding.predicted_step_ns));
+  return fmt::format("   step {} -> {}{}\n", shown_time(prediction.base_ns), shown_time(*finding.predicted_step_ns),
+                     finding.predicts_at_best ? " at best" : "");
+}
+
+// What the first findings gain together.
+std::string combined_text(const analyze::StepPrediction& prediction) {
+  const std::size_t count = std::min<std::size_t>(3, prediction.combined_ns.size());
+  if (count < 2) return {};
+  return fmt::format("\nThe first {} together: step {} -> {}\n", count == 2 ? "two" : "three", shown_time(prediction.base_ns),
+                     shown_time(prediction.combined_ns[count - 1]));
+}
+
+std::string finding_text(const analyze::Finding& finding, const analyze::StepPrediction& prediction, std::size_t number) {
   std::string text = fmt::format("\n{}. {}", number, plain(finding.title));
   if (finding.cost_ns > 0) text += fmt::format(": {} per step ({:.0f} %)", shown_time(finding.cost_ns), 100 * finding.share);
-  text += "\n";
+  text += "\n" + prediction_text(finding, prediction);
   for (const std::string& line : finding.lines) text += fmt::format("   at {}\n", plain(line));
   for (const std::string& evidence : finding.evidence) text += fmt::format("   - {}\n", plain(evidence));
   return text + fmt::format("   > {}\n", finding.remedy);
@@ -71,7 +90,8 @@ std::string report_text(const analyze::Report& report) {
     if (!lane.is_main && !lane.is_device && ++others > kOtherLanes) continue;
     text += lane_text(lane, report.has_steps);
   }
-  for (std::size_t k = 0; k < report.findings.size(); ++k) text += finding_text(report.findings[k], k + 1);
+  for (std::size_t k = 0; k < report.findings.size(); ++k) text += finding_text(report.findings[k], report.prediction, k + 1);
+  text += combined_text(report.prediction);
   return text;
 }
 

@@ -142,9 +142,7 @@ class Recording(_C.Recording):
         files = [] if peaks is None or isinstance(peaks, Mapping) else [os.fsdecode(peaks)]
         return Efficiency._of(self._efficiency(files, changes))
 
-    def what_if(
-        self, *, scale: Mapping[str, float] | None = None, remove: Iterable[str] = (), overlap: Iterable[str] = ()
-    ) -> Answer:
+    def what_if(self, *, scale: Mapping[str, float] | None = None, remove: Iterable[str] = (), overlap: Iterable[str] = ()) -> Answer:
         """How long a step would take if something about it changed: `step_ns` as recorded, `replayed_ns`, `predicted_ns`, `steps`.
 
         Selectors are those of `mtprof what-if`, as in `what_if(scale={"op:aten::mm": 0.5}, remove=["loading"], overlap=["copies"])`.

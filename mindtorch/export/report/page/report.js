@@ -112,7 +112,7 @@ function findingsCard() {
   if (DATA.findings.length === 0) return null;
   return card(
     "Findings",
-    "What costs time without need, the most expensive first. Costs are measured, per " + (DATA.hasSteps ? DATA.unit : "recording") + ", and no moment counts twice.",
+    "What costs time without need, " + (DATA.prediction.step_ns ? "the largest gain" : "the most expensive") + " first. Costs are measured, per " + (DATA.hasSteps ? DATA.unit : "recording") + ", and no moment counts twice." + combinedText(),
     DATA.findings.map((finding) =>
       element(
         "div",
@@ -122,6 +122,7 @@ function findingsCard() {
           "div",
           {},
           element("h3", {}, finding.title),
+          gainLine(finding),
           element("ul", {}, finding.evidence.map((line) => element("li", {}, line))),
           finding.lines.length ? element("div", { class: "chips" }, finding.lines.map((line) => element("a", { class: "chip", href: address("lines", { q: line }), title: line }, line))) : null,
           element("p", { class: "remedy" }, finding.remedy),
@@ -130,6 +131,22 @@ function findingsCard() {
       ),
     ),
   );
+}
+
+// What a step would take with the remedy of a finding.
+function gainLine(finding) {
+  const prediction = DATA.prediction;
+  if (!finding.cost_ns) return null;
+  if (finding.predicted_step_ns === null) return prediction.problem ? element("p", { class: "gain none" }, "Gain not predicted: " + prediction.problem + ".") : null;
+  if (100 * (prediction.base_ns - finding.predicted_step_ns) < prediction.base_ns) return element("p", { class: "gain none" }, "No gain: a " + DATA.unit + " would still take " + timeText(finding.predicted_step_ns) + ", because other work hides this.");
+  return element("p", { class: "gain" }, DATA.unit + " " + timeText(prediction.base_ns) + " → " + timeText(finding.predicted_step_ns) + (finding.at_best ? " at best" : ""));
+}
+
+// What the first findings gain together.
+function combinedText() {
+  const { base_ns, combined_ns } = DATA.prediction;
+  const count = Math.min(3, combined_ns.length);
+  return count < 2 ? "" : " The first " + (count === 2 ? "two" : "three") + " together: " + DATA.unit + " " + timeText(base_ns) + " → " + timeText(combined_ns[count - 1]) + ".";
 }
 
 function opChip(name) {
