@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "mindtorch/analyze/analysis.h"
+#include "mtprof/messages.h"
 #include "mtprof/progress.h"
 #include "mtprof/shown.h"
 #include "mtprof/values.h"
@@ -21,7 +22,7 @@ void tell_if_uncollected(const std::string& file) {
   const std::filesystem::path manifest = path.parent_path() / fmt::format(".{}.parts", path.filename().string()) / "run.json";
   std::error_code code;
   if (!std::filesystem::exists(path, code) && std::filesystem::exists(manifest, code))
-    fmt::print(stderr, "mtprof: the run that records {0} goes on, or was killed: then `mtprof collect {0}` writes it\n", shown(file));
+    print_message("mtprof: the run that records {0} goes on, or was killed: then `mtprof collect {0}` writes it\n", shown(file));
 }
 
 }  // namespace
@@ -62,7 +63,7 @@ Loaded load(const Input& input, CheckFlows check_flows) {
 }
 
 void tell_damage(const std::string& file, const Loaded& loaded) {
-  if (loaded.damage) fmt::print(stderr, "mtprof: {} is damaged: {}\n", shown(file), shown(*loaded.damage));
+  if (loaded.damage) print_message("mtprof: {} is damaged: {}\n", shown(file), shown(*loaded.damage));
 }
 
 ProfiledRun load_profile(const Input& input, const analyze::StepProfileOptions& options) {

@@ -15,6 +15,7 @@
 
 #include "mindtorch/base/error_text.h"
 #include "mtprof/commands.h"
+#include "mtprof/messages.h"
 #include "mtprof/python_commands.h"
 #include "mtprof/shown.h"
 
@@ -23,12 +24,30 @@ namespace {
 
 constexpr int kFailure = 1, kUsage = 2;
 
+// What work() returns, or the status of a failure, which is told.
+template <class Work>
+int status_of(Work work) {
+  try {
+    const int status = work();
+    if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category(), "cannot write the result");
+    return status;
+  } catch (const WrongUsage& error) {
+    print_message("mtprof: {}\n", shown(text_for_users(error)));
+    return kUsage;
+  } catch (const std::bad_alloc&) {
+    print_message("mtprof: this machine has not enough memory for the answer\n");
+  } catch (const std::exception& error) {
+    print_message("mtprof: {}\n", shown(text_for_users(error)));
+  }
+  return kFailure;
+}
+
 // Help, the version, or what is wrong with the arguments, which may hold anything.
 int tell(const CLI::App& program, const CLI::ParseError& error) {
   std::ostringstream out, messages;
   const int status = program.exit(error, out, messages);
+  print_message("{}", without_controls(messages.str(), true));
   fmt::print("{}", without_controls(out.str(), true));
-  fmt::print(stderr, "{}", without_controls(messages.str(), true));
   return status == 0 ? 0 : kUsage;
 }
 
@@ -45,23 +64,13 @@ std::string unknown_command(const CLI::App& program, int argc, const char* const
 
 int run_command(const Run& run) {
   if (!run.start) {
-    fmt::print(stderr, "mtprof: this command is written in Python: run it through the program mtprof\n");
+    print_message("mtprof: this command is written in Python: run it through the program mtprof\n");
     return kUsage;
   }
-  try {
+  return status_of([&] {
     check_files(run.files);
-    const int status = run.start();
-    if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category(), "cannot write the result");
-    return status;
-  } catch (const WrongUsage& error) {
-    fmt::print(stderr, "mtprof: {}\n", shown(text_for_users(error)));
-    return kUsage;
-  } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "mtprof: this machine has not enough memory for the answer\n");
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "mtprof: {}\n", shown(text_for_users(error)));
-  }
-  return kFailure;
+    return run.start();
+  });
 }
 
 }  // namespace
@@ -92,13 +101,13 @@ int run_program(int argc, const char* const* argv) {
   add_efficiency(program, run);
   add_peaks(program, run);
   if (const std::string unknown = unknown_command(program, argc, argv); !unknown.empty()) {
-    fmt::print(stderr, "{}", unknown);
+    print_message("{}", unknown);
     return kUsage;
   }
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return tell(program, error);
+    return status_of([&] { return tell(program, error); });
   }
   return run_command(run);
 }

@@ -1,11 +1,13 @@
 // A thread that redraws one line.
 #include "mtprof/progress.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <string_view>
+#include <system_error>
+
+#include "mtprof/messages.h"
 
 namespace mindtorch::mtprof {
 namespace {
@@ -18,7 +20,12 @@ constexpr std::string_view kWheel = "|/-\\";
 }  // namespace
 
 Progress::Progress(std::string what) : what_(std::move(what)) {
-  if (::isatty(STDERR_FILENO) == 1) thread_ = std::thread([this] { show(); });
+  if (::isatty(STDERR_FILENO) != 1) return;
+  try {
+    thread_ = std::thread([this] { show(); });
+  } catch (const std::system_error&) {
+    // Without another thread the command works in silence.
+  }
 }
 
 Progress::~Progress() {
@@ -37,11 +44,11 @@ void Progress::show() {
   if (changed_.wait_for(lock, kPatience, [&] { return done_; })) return;
   for (std::size_t turn = 0; !done_; ++turn) {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    fmt::print(stderr, "\r{} {} ({:.1f} s)\033[K", kWheel[turn % kWheel.size()], what_, elapsed.count());
+    print_message("\r{} {} ({:.1f} s)\033[K", kWheel[turn % kWheel.size()], what_, elapsed.count());
     std::fflush(stderr);
     changed_.wait_for(lock, kInterval, [&] { return done_; });
   }
-  fmt::print(stderr, "\r\033[K");
+  print_message("\r\033[K");
   std::fflush(stderr);
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "mtprof/commands.h"
+#include "mtprof/messages.h"
 
 namespace mindtorch::mtprof {
 namespace {
@@ -72,6 +73,15 @@ constexpr auto kCommands = std::to_array<PythonCommand>({
     {"live", "Shows what a process with a monitor does: mtprof live PID"},
 });
 
+// The interpreter that the command of `mtprof run -- COMMAND` names by its path; null if it names none.
+const char* interpreter_of(int argc, const char* const* argv) {
+  const auto end = argv + argc, separator = std::find(argv, end, std::string_view("--"));
+  if (end - separator < 2) return nullptr;
+  const std::string_view command = separator[1];
+  const std::size_t slash = command.rfind('/');
+  return slash != command.npos && command.substr(slash + 1).starts_with("python") ? separator[1] : nullptr;
+}
+
 }  // namespace
 
 int hand_over_to_python(int argc, const char* const* argv) {
@@ -82,7 +92,10 @@ int hand_over_to_python(int argc, const char* const* argv) {
   for (int i = 1; i < argc; ++i) arguments.push_back(const_cast<char*>(argv[i]));
   arguments.push_back(nullptr);
   execvp("python3", arguments.data());
-  fmt::print(stderr, "mtprof: python3 cannot be started ({}); this command is written in Python\n", std::strerror(errno));
+  const int problem = errno;
+  // Where PATH leads to no Python, the program may still name its own.
+  if (const char* const own = runs_a_program ? interpreter_of(argc, argv) : nullptr; own != nullptr) execv(own, arguments.data());
+  print_message("mtprof: python3 cannot be started ({}); this command is written in Python\n", std::strerror(problem));
   return 1;
 }
 

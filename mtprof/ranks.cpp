@@ -18,6 +18,7 @@
 #include "mindtorch/export/report/job_writer.h"
 #include "mtprof/commands.h"
 #include "mtprof/loading.h"
+#include "mtprof/messages.h"
 #include "mtprof/progress.h"
 #include "mtprof/ranks_output.h"
 #include "mtprof/ranks_reading.h"
@@ -128,7 +129,7 @@ int run_ranks(const Arguments& arguments) {
   if (!arguments.merged.empty()) write_merged(arguments, job);
   if (!arguments.page.empty()) {
     exporter::write_job_report(job, arguments.page, title_of(arguments.paths));
-    fmt::print(stderr, "wrote {}\n", shown(arguments.page));
+    print_message("wrote {}\n", shown(arguments.page));
   }
   // At least as many as there can be of anything.
   constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max() / 2;

@@ -9,6 +9,7 @@
 #include "mindtorch/export/tabular/tabular.h"
 #include "mtprof/commands.h"
 #include "mtprof/loading.h"
+#include "mtprof/messages.h"
 #include "mtprof/shown.h"
 #include "mtprof/values.h"
 
@@ -44,7 +45,7 @@ int run_table(const Arguments& arguments) {
     for (analyze::Average& row : averages.rows) show_names(row);
     print(averages.table(arguments.table));
   }
-  if (loaded.damage) fmt::print(stderr, "mtprof: {} is damaged: {}\n", shown(arguments.input.file), shown(*loaded.damage));
+  if (loaded.damage) print_message("mtprof: {} is damaged: {}\n", shown(arguments.input.file), shown(*loaded.damage));
   return loaded.damage ? 1 : 0;
 }
 

@@ -46,6 +46,7 @@ STRANGERS = ["mindtorch/sources", "mindtorch/export"]
 HOST_HEADERS = [
     "call_details.h",
     "clock.h",
+    "constant_name.h",
     "device_batch.h",
     "foreign_host.h",
     "foreign_lock.h",

@@ -29,7 +29,11 @@ class ThreadOwned {
     if (ended_) return nullptr;
     static thread_local End end;
     static_cast<void>(end);
-    return value_ = new (std::nothrow) T;
+    try {
+      return value_ = new (std::nothrow) T;
+    } catch (const std::bad_alloc&) {  // of what T is made of
+      return nullptr;
+    }
   }
 
   // NOLINTBEGIN(readability-identifier-naming): clang-tidy takes members of a template that are constinit for variables.

@@ -10,6 +10,7 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -54,7 +55,10 @@ class Output::Worker {
 
   // Hands the block in use over and gets an empty one with room for `size` bytes. Waits while all blocks are on their way to the file.
   void exchange(std::size_t size) {
-    if (block_.size > 0 && !thread_.joinable()) thread_ = std::thread([this] { run(); });
+    if (block_.size > 0 && !thread_.joinable() && !start_thread()) {
+      write(block_);
+      block_.size = 0;
+    }
     std::unique_lock lock(mutex_);
     if (block_.size > 0) {
       full_.push_back(std::exchange(block_, {}));
@@ -117,6 +121,16 @@ class Output::Worker {
     std::unique_ptr<char[]> buffer_;
     std::size_t capacity_ = 0;
   };
+
+  // False if the system has no thread to give: the caller then writes each block itself.
+  bool start_thread() {
+    try {
+      thread_ = std::thread([this] { run(); });
+      return true;
+    } catch (const std::system_error&) {
+      return false;
+    }
+  }
 
   void run() {
     std::unique_lock lock(mutex_);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace mindtorch::sources {
@@ -57,8 +58,13 @@ void BufferPool::complete(std::uint8_t* bytes, std::size_t valid, std::uint32_t 
   if (bytes == nullptr) return;
   {
     std::lock_guard lock(mutex_);
-    filled_.push_back({bytes, std::min(valid, buffer_bytes_), layout});
     --taken_;
+    try {
+      filled_.push_back({bytes, std::min(valid, buffer_bytes_), layout});
+    } catch (const std::bad_alloc&) {  // there are more buffers than the vector was made for
+      drop_locked(bytes);
+      ++refused_;
+    }
   }
   came_.notify_all();
 }
@@ -90,11 +96,19 @@ void BufferPool::recycle(const Filled& buffer) noexcept {
   std::memset(buffer.bytes, 0, buffer.valid);
   std::lock_guard lock(mutex_);
   if (existing_ > most_) {  // one that could not be refused
-    --existing_;
-    ::munmap(buffer.bytes, buffer_bytes_);
+    drop_locked(buffer.bytes);
   } else {
-    free_.push_back(buffer.bytes);
+    try {
+      free_.push_back(buffer.bytes);
+    } catch (const std::bad_alloc&) {
+      drop_locked(buffer.bytes);
+    }
   }
+}
+
+void BufferPool::drop_locked(std::uint8_t* bytes) noexcept {
+  ::munmap(bytes, buffer_bytes_);
+  --existing_;
 }
 
 void BufferPool::trim(std::size_t count) {

@@ -46,6 +46,8 @@ class BufferPool {
   std::uint64_t refused() const;
 
  private:
+  void drop_locked(std::uint8_t* bytes) noexcept;
+
   const std::size_t buffer_bytes_;
   const std::size_t most_;
   mutable std::mutex mutex_;

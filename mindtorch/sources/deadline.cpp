@@ -2,6 +2,7 @@
 #include "mindtorch/sources/deadline.h"
 
 #include <condition_variable>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <system_error>
@@ -19,7 +20,11 @@ bool ends_within(std::chrono::milliseconds deadline, std::function<void()> wait)
   const auto state = std::make_shared<State>();  // the thread may outlive this call
   try {
     std::thread([state, wait = std::move(wait)] {
-      wait();
+      try {
+        wait();
+      } catch (const std::exception&) {
+        return;  // the wait has not ended
+      }
       std::lock_guard lock(state->mutex);
       state->has_ended = true;
       state->changed.notify_one();

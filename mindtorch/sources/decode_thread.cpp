@@ -4,12 +4,15 @@
 #include <pthread.h>
 
 #include <exception>
+#include <thread>
 
 namespace mindtorch::sources {
 namespace {
 
 // keep_last looks for old records again when so many new ones came.
 constexpr std::size_t kRemoveStep = std::size_t{1} << 16;
+
+constexpr std::chrono::milliseconds kAfterFailure(10);
 
 }  // namespace
 
@@ -52,7 +55,10 @@ void DecodeThread::attempt(const std::function<void()>& step) noexcept {
 void DecodeThread::run() {
   auto next_flush = std::chrono::steady_clock::now() + kFlushPeriod;
   while (!stopping_) {
-    decode(pool_.wait_filled(steps_.longest_wait));
+    const std::uint64_t failed_before = failures_;
+    attempt([&] { decode(pool_.wait_filled(steps_.longest_wait)); });
+    // Without memory, the buffers stay where they are, and waiting for them takes no time.
+    if (failures_ != failed_before && !stopping_) std::this_thread::sleep_for(kAfterFailure);
     if (stopping_) break;
     attempt(steps_.after_decoding);
     if (std::chrono::steady_clock::now() < next_flush) continue;

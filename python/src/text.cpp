@@ -1,6 +1,8 @@
 // Text between the languages: bytes of every str, and a str of every bytes.
 #include "python/src/text.h"
 
+#include <new>
+
 #include "mindtorch/base/error.h"
 
 namespace mindtorch::python {
@@ -28,9 +30,13 @@ std::string text_of(nb::handle str) {
 }
 
 bool read_text(nb::handle object, std::string& text) noexcept {
-  const bool is_text = PyUnicode_Check(object.ptr());
-  if (is_text) text = text_of(object);
-  return is_text;
+  if (!PyUnicode_Check(object.ptr())) return false;
+  try {
+    text = text_of(object);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 std::string str_of(nb::handle object) { return text_or_type(nb::steal(PyObject_Str(object.ptr())), object); }

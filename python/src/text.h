@@ -13,7 +13,7 @@ namespace nb = nanobind;
 // The text of a str as UTF-8. Halves of surrogate pairs, which Python makes of file names that are not UTF-8, become the bytes of the file
 // name again; other halves become bytes that are not UTF-8, which files and tables show as U+FFFD. "?" if there is no memory for it.
 std::string text_of(nb::handle str);
-// The same into `text`; false for anything but a str.
+// The same into `text`; false for anything but a str, and if there is no memory for it.
 bool read_text(nb::handle object, std::string& text) noexcept;
 // The same of str(object) and repr(object); if these fail, the name of the type.
 std::string str_of(nb::handle object);

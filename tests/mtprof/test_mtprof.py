@@ -165,6 +165,32 @@ def test_a_result_that_cannot_be_written_is_a_failure(program, samples):
     assert b"No space left on device" in result.stderr
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    ("arguments", "statuses"),
+    [
+        (["info", "cpu.json"], (0, 1)),  # the second if the result cannot be written
+        (["info", "missing.json"], (1, 1)),
+        (["table", "damaged.json"], (1, 1)),
+        (["export", "cpu.json", "-o", "written.json"], (0, 1)),
+        (["--help"], (0, 1)),
+        (["nonsense"], (2, 2)),
+        (["info", "--nonsense"], (2, 2)),
+        (["run", "--", "/bin/true"], (1, 1)),
+    ],
+)
+def test_closed_streams_end_no_command_by_a_signal(program, samples, tmp_path, arguments, statuses, closed):
+    whole = (samples / "cpu.json").read_bytes()
+    (tmp_path / "cpu.json").write_bytes(whole)
+    (tmp_path / "damaged.json").write_bytes(whole[: len(whole) // 2])
+    command = ["/bin/sh", "-c", f'exec "$@" {closed}', "sh", program("mtprof"), *arguments]
+    done = subprocess.run(command, cwd=tmp_path, env={"PATH": "/nonexistent"}, capture_output=True)
+    assert done.returncode == statuses[closed != "2>&-"]
+    if "export" in arguments:
+        assert b"bytes, " not in (tmp_path / "written.json").read_bytes()
+        json.loads((tmp_path / "written.json").read_text())
+
+
 def test_nothing_but_the_result_goes_to_a_pipe_and_a_terminal_stays_clean(program, samples):
     assert subprocess.run([program("mtprof"), "info", samples / "cpu.json"], capture_output=True, check=True).stderr == b""
     leader, follower = pty.openpty()

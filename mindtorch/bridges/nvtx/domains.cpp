@@ -54,9 +54,9 @@ Handle create_domain(std::string name) {
   return &domains.emplace_back(std::move(name));
 }
 
-Handle register_string(std::string_view text) { return reinterpret_cast<Handle>(static_cast<std::uintptr_t>(record::intern(text))); }
+Handle register_string(std::string_view text) { return reinterpret_cast<Handle>(static_cast<std::uintptr_t>(record::intern_cached(text))); }
 
-trace::NameId message_of(const EventAttributes& attributes) noexcept {
+trace::NameId message_of(const EventAttributes& attributes) {
   const void* const message = attributes.message;
   if (message != nullptr) {
     switch (attributes.message_type) {

@@ -37,7 +37,7 @@ Handle create_domain(std::string name);
 Handle register_string(std::string_view text);
 
 // The name of an event; a text that stands for it if it has no message.
-trace::NameId message_of(const EventAttributes& attributes) noexcept;
+trace::NameId message_of(const EventAttributes& attributes);
 
 std::string utf8(const wchar_t* text);
 

@@ -2,6 +2,7 @@
 #include "mindtorch/bridges/nvtx/injection.h"
 
 #include <atomic>
+#include <new>
 
 #include "mindtorch/base/dynamic_library.h"
 #include "mindtorch/bridges/nvtx/ranges.h"
@@ -11,11 +12,30 @@ namespace {
 
 std::atomic<std::uint32_t> libraries{0};
 
+// Callers of NVTX are plain C or know no exception: what there is no memory for has no effect.
+template <class Call>
+auto if_there_is_memory(Call call) noexcept -> decltype(call()) {
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    return decltype(call())();
+  }
+}
+
 // Names are looked up only while a session wants them.
 trace::NameId name_of(const char* text) { return is_recorded() ? record::intern_cached(text != nullptr ? text : "") : 0; }
-trace::NameId name_of(const wchar_t* text) { return is_recorded() ? record::intern_cached(utf8(text)) : 0; }
-Described described(Handle domain, const EventAttributes* attributes) {
-  return {domain_of(domain), attributes != nullptr && is_recorded() ? message_of(*attributes) : 0, attributes};
+trace::NameId name_of(const wchar_t* text) {
+  return is_recorded() ? if_there_is_memory([&] { return record::intern_cached(utf8(text)); }) : 0;
+}
+trace::NameId name_of(const EventAttributes* attributes) {
+  return attributes != nullptr && is_recorded() ? if_there_is_memory([&] { return message_of(*attributes); }) : 0;
+}
+Described described(Handle domain, const EventAttributes* attributes) { return {domain_of(domain), name_of(attributes), attributes}; }
+void name_category(Handle domain, std::uint32_t category, const char* name) {
+  if_there_is_memory([&] { domain_of(domain).name_category(category, name); });
+}
+void name_category(Handle domain, std::uint32_t category, const wchar_t* name) {
+  if_there_is_memory([&] { domain_of(domain).name_category(category, utf8(name)); });
 }
 template <class Char>
 Described described(const Char* text) {
@@ -34,22 +54,26 @@ int range_push_ex(const EventAttributes* attributes) { return push_range(describ
 int range_push_a(const char* text) { return push_range(described(text)); }
 int range_push_w(const wchar_t* text) { return push_range(described(text)); }
 int range_pop() { return pop_range(default_domain()); }
-void name_category_a(std::uint32_t category, const char* name) { default_domain().name_category(category, name); }
-void name_category_w(std::uint32_t category, const wchar_t* name) { default_domain().name_category(category, utf8(name)); }
+void name_category_a(std::uint32_t category, const char* name) { name_category(nullptr, category, name); }
+void name_category_w(std::uint32_t category, const wchar_t* name) { name_category(nullptr, category, name); }
 
 void domain_mark_ex(Handle domain, const EventAttributes* attributes) { mark(described(domain, attributes)); }
 RangeId domain_range_start_ex(Handle domain, const EventAttributes* attributes) { return start_range(described(domain, attributes)); }
 void domain_range_end(Handle, RangeId id) { end_range(id); }
 int domain_range_push_ex(Handle domain, const EventAttributes* attributes) { return push_range(described(domain, attributes)); }
 int domain_range_pop(Handle domain) { return pop_range(domain_of(domain)); }
-void domain_name_category_a(Handle domain, std::uint32_t category, const char* name) { domain_of(domain).name_category(category, name); }
-void domain_name_category_w(Handle domain, std::uint32_t category, const wchar_t* name) {
-  domain_of(domain).name_category(category, utf8(name));
-}
+void domain_name_category_a(Handle domain, std::uint32_t category, const char* name) { name_category(domain, category, name); }
+void domain_name_category_w(Handle domain, std::uint32_t category, const wchar_t* name) { name_category(domain, category, name); }
 Handle domain_register_string_a(Handle, const char* text) { return register_string(text); }
-Handle domain_register_string_w(Handle, const wchar_t* text) { return register_string(utf8(text)); }
-Handle domain_create_a(const char* name) { return create_domain(name); }
-Handle domain_create_w(const wchar_t* name) { return create_domain(utf8(name)); }
+Handle domain_register_string_w(Handle, const wchar_t* text) {
+  return if_there_is_memory([&] { return register_string(utf8(text)); });
+}
+Handle domain_create_a(const char* name) {
+  return if_there_is_memory([&] { return create_domain(name); });
+}
+Handle domain_create_w(const wchar_t* name) {
+  return if_there_is_memory([&] { return create_domain(utf8(name)); });
+}
 }
 
 struct Entry {
@@ -117,7 +141,12 @@ int InitializeInjectionNvtx2(const void* (*get_export_table)(std::uint32_t table
   using namespace mindtorch::nvtx;
   if (get_export_table == nullptr) return 0;
   const auto* callbacks = static_cast<const ExportTableCallbacks*>(get_export_table(kCallbacksTable));
-  if (callbacks == nullptr || callbacks->struct_size < sizeof(ExportTableCallbacks) || !fill_core(*callbacks)) return 0;
+  if (callbacks == nullptr || callbacks->struct_size < sizeof(ExportTableCallbacks)) return 0;
+  const bool is_ready = if_there_is_memory([] {
+    prepare_ranges();
+    return true;
+  });
+  if (!is_ready || !fill_core(*callbacks)) return 0;
   fill_core2(*callbacks);
   ++libraries;
   return 1;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "mindtorch/record/constant_name.h"
 #include "mindtorch/record/hooks.h"
 
 namespace mindtorch::nvtx {
@@ -34,7 +35,8 @@ std::atomic<RangeId> last_range{0};
 int depth_in(const Domain& domain) { return static_cast<int>(std::ranges::count(pushed_ranges, &domain, &PushedRange::domain)); }
 
 void add_payload(record::Slot* slot, const EventAttributes& attributes) {
-  static const trace::NameId key = record::intern("payload");
+  static constinit record::ConstantName payload("payload");
+  const trace::NameId key = payload.id();
   const auto low_half = static_cast<std::uint32_t>(attributes.payload);
   switch (attributes.payload_type) {
     case kUint64Payload:
@@ -48,14 +50,14 @@ void add_payload(record::Slot* slot, const EventAttributes& attributes) {
 }
 
 void add_details(record::Slot* slot, const Described& range) {
-  static const trace::NameId domain_key = record::intern("domain"), category_key = record::intern("category");
-  if (!range.domain.name().empty()) record::add_attribute(slot, domain_key, std::string_view(range.domain.name()));
+  static constinit record::ConstantName domain_key("domain"), category_key("category");
+  if (!range.domain.name().empty()) record::add_attribute(slot, domain_key.id(), std::string_view(range.domain.name()));
   if (range.attributes == nullptr) return;
   if (const std::uint32_t category = range.attributes->category; category != 0) {
     if (const std::optional<std::string> name = range.domain.category_name(category)) {
-      record::add_attribute(slot, category_key, std::string_view(*name));
+      record::add_attribute(slot, category_key.id(), std::string_view(*name));
     } else {
-      record::add_attribute(slot, category_key, std::int64_t{category});
+      record::add_attribute(slot, category_key.id(), std::int64_t{category});
     }
   }
   add_payload(slot, *range.attributes);
@@ -70,6 +72,11 @@ record::NamedScope open_scope(const Described& range) {
 }
 
 }  // namespace
+
+void prepare_ranges() {
+  static_cast<void>(default_domain());
+  static_cast<void>(started_ranges());
+}
 
 bool is_recorded() noexcept { return record::wants(record::kRanges); }
 

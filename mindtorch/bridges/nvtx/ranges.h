@@ -27,4 +27,7 @@ void mark(const Described& moment) noexcept;
 // True if a session asks for ranges now.
 bool is_recorded() noexcept;
 
+// Makes what the functions below need, once, before the first of them is called. Throws std::bad_alloc.
+void prepare_ranges();
+
 }  // namespace mindtorch::nvtx

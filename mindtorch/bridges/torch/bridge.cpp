@@ -15,11 +15,11 @@ namespace mindtorch::torch_bridge {
 namespace {
 
 const char* session_starts(std::uint32_t wants) noexcept {
-  add_op_callbacks(wants);
-  const char* problem = (wants & record::kMemory) != 0 ? watch_cpu_memory() : nullptr;
+  const char* problem = add_op_callbacks(wants);
+  const char* memory_problem = (wants & record::kMemory) != 0 ? watch_cpu_memory() : nullptr;
   if ((wants & record::kMemory) != 0) watch_memory_reports();
   tell_listener(wants);
-  return problem;
+  return problem != nullptr ? problem : memory_problem;
 }
 
 void session_stops() noexcept {
@@ -32,9 +32,11 @@ void session_stops() noexcept {
 
 }  // namespace
 
-const char* activate() noexcept {
+const char* activate() noexcept try {
   watch_operators();
   return record::register_foreign_host({.name = "torch", .session_starts = session_starts, .session_stops = session_stops});
+} catch (...) {
+  return "out of memory";
 }
 
 const char* torch_version() noexcept { return TORCH_VERSION; }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "mindtorch/bridges/torch/call_values.h"
+#include "mindtorch/record/constant_name.h"
 #include "mindtorch/record/hooks.h"
 
 namespace mindtorch::torch_bridge {
@@ -80,8 +81,8 @@ void begin_call_details() {
 }
 
 void keep_call_start(const at::RecordFunction& fn, record::Slot* slot) {
-  static const record::NameId key = record::intern(record::kCallId);
-  record::add_attribute(slot, key, static_cast<std::int64_t>(fn.handle()));
+  static constinit record::ConstantName key(record::kCallId);
+  record::add_attribute(slot, key.id(), static_cast<std::int64_t>(fn.handle()));
   CallText inputs = values_of(fn.inputs(), fn.num_inputs());
   const std::string backend = keyword(fn, "kernel_backend");
   std::string file = keyword(fn, "kernel_file");

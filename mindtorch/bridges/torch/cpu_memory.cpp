@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <limits>
+#include <memory>
 #include <mutex>
 
 #include "mindtorch/bridges/torch/allocation_table.h"
@@ -154,8 +155,10 @@ const char* watch_cpu_memory() noexcept try {
   if (watched == nullptr) {
     own_deleter = own->raw_deleter();
     if (own_deleter == nullptr) return "the CPU allocator that torch uses has no plain deleter, so its memory cannot be watched";
-    watched = new WatchedAllocator(own);
-    ::pthread_atfork(lock_for_fork, unlock_after_fork, unlock_after_fork);
+    live_memory();  // is made here: where memory is freed, an exception would end the program
+    auto made = std::make_unique<WatchedAllocator>(own);
+    if (::pthread_atfork(lock_for_fork, unlock_after_fork, unlock_after_fork) != 0) return "out of memory";
+    watched = made.release();
   }
   if (own != watched->own()) return "torch's CPU allocator was replaced after an earlier profile, and only the first one can be watched";
   return replace_allocator(watched) ? nullptr : "torch refused the allocator that would report its memory";

@@ -219,7 +219,7 @@ at::RecordFunctionCallback make_callback(std::uint32_t wants) {
 
 }  // namespace
 
-void add_op_callbacks(std::uint32_t wants) noexcept {
+const char* add_op_callbacks(std::uint32_t wants) noexcept try {
   BridgeThread* thread = BridgeThread::current();
   active_on_all_threads = (wants & record::kOneThread) == 0 || thread == nullptr;
   begin_call_details();
@@ -228,14 +228,20 @@ void add_op_callbacks(std::uint32_t wants) noexcept {
   active = active_on_all_threads ? at::addGlobalCallback(callback) : at::addThreadLocalCallback(callback);
   if (thread != nullptr) remove_stale_callbacks(*thread);
   if (!active_on_all_threads) thread->own_callbacks = active;
+  return nullptr;
+} catch (...) {
+  return "ops are not recorded: torch could not add callbacks, because there is not enough memory";
 }
 
-void remove_op_callbacks() noexcept {
+void remove_op_callbacks() noexcept try {
   const at::CallbackHandle handle = active.exchange(at::INVALID_CALLBACK_HANDLE);
+  if (handle == at::INVALID_CALLBACK_HANDLE) return;  // none could be added
   if (active_on_all_threads)
     at::removeCallback(handle);
   else if (BridgeThread* thread = BridgeThread::current())
     remove_stale_callbacks(*thread);
+} catch (...) {
+  // Out of memory: torch has removed the callbacks from its list, and calls them at most until it looks at the list again.
 }
 
 }  // namespace mindtorch::torch_bridge

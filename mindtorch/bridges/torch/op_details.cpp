@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mindtorch/bridges/torch/applied_functions.h"
+#include "mindtorch/record/constant_name.h"
 
 namespace mindtorch::torch_bridge {
 namespace {
@@ -44,8 +45,8 @@ void record_keywords(const at::RecordFunction& fn, record::Slot* slot) {
 void record_rare_details(const at::RecordFunction& fn, std::uint64_t state, record::Slot* slot) {
   if ((state & record::kShapes) != 0) record_keywords(fn, slot);
   if ((state & record::kOverloads) != 0) {
-    static const record::NameId key = record::intern("overload_name");
-    if (const std::string_view overload = overload_of(fn); !overload.empty()) record::add_attribute(slot, key, overload);
+    static constinit record::ConstantName key("overload_name");
+    if (const std::string_view overload = overload_of(fn); !overload.empty()) record::add_attribute(slot, key.id(), overload);
   }
 }
 

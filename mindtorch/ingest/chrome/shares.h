@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -34,8 +35,17 @@ std::vector<TracePart> read_shares(std::size_t shares, const Read& read) {
   };
   {
     std::vector<std::jthread> others;
-    for (std::size_t share = 1; share < shares; ++share) others.emplace_back(run, share);
+    others.reserve(shares);
+    std::size_t alone = shares;  // from this share on, there are no threads to read them
+    for (std::size_t share = 1; share < alone; ++share) {
+      try {
+        others.emplace_back(run, share);
+      } catch (const std::system_error&) {
+        alone = share;
+      }
+    }
     run(0);
+    for (std::size_t share = alone; share < shares; ++share) run(share);
   }
   for (const std::exception_ptr& error : errors) {
     if (error) std::rethrow_exception(error);

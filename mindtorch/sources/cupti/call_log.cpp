@@ -162,7 +162,12 @@ CallLog::ThreadCalls* CallLog::add_thread() noexcept {
     thread->chunk = thread->read_chunk = new_chunk_locked();
     if (thread->chunk == nullptr) return nullptr;
     thread->thread_id = static_cast<std::uint32_t>(::syscall(SYS_gettid));
-    threads_.push_back(std::move(added));
+    try {
+      threads_.push_back(std::move(added));
+    } catch (const std::bad_alloc&) {
+      release_locked(thread->chunk);
+      return nullptr;
+    }
   }
   end.thread = thread;
   calls_of_thread = thread;
@@ -194,12 +199,13 @@ CallLog::Chunk* CallLog::new_chunk_locked() noexcept {
 }
 
 void CallLog::release_locked(Chunk* chunk) noexcept {
-  if (spare_.size() < kSpareChunks) {
-    spare_.push_back(chunk);
-  } else {
-    delete chunk;
-    --chunks_;
+  try {
+    if (spare_.size() < kSpareChunks) return spare_.push_back(chunk);
+  } catch (const std::bad_alloc&) {
+    // There is no room to keep it.
   }
+  delete chunk;
+  --chunks_;
 }
 
 void CallLog::take(const Visit& visit, bool also_open) {

@@ -320,9 +320,13 @@ std::uint64_t CuptiSource::callback_time() const {
 void CuptiSource::called_back(void* self, std::uint32_t domain, std::uint32_t callback_id, const void* data) {
   if (data == nullptr) return;
   if (domain == kRuntimeApi || domain == kDriverApi)
-    call_log().called_back(domain, callback_id, *static_cast<const CallbackData*>(data));
-  else if (domain == kResourceDomain)
+    return call_log().called_back(domain, callback_id, *static_cast<const CallbackData*>(data));
+  if (domain != kResourceDomain) return;
+  try {
     static_cast<const CuptiSource*>(self)->node_called_back(callback_id, *static_cast<const ResourceData*>(data));
+  } catch (const std::bad_alloc&) {
+    // Nobody is told where this node of a graph comes from. CUPTI, which calls, knows no exceptions.
+  }
 }
 
 void CuptiSource::node_called_back(std::uint32_t callback_id, const ResourceData& data) const {

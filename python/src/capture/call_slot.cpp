@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "mindtorch/record/constant_name.h"
 #include "mindtorch/record/hooks.h"
 #include "python/src/capture/argument_words.h"
 #include "python/src/capture/name_cache.h"
@@ -93,11 +94,11 @@ PyObject* recorded_call(PyObject* self, PyObject* arguments, PyObject* keywords)
   if ((state & record::kModuleCalls) == 0) return original(self, arguments, keywords);
   Callee* const callee = callee_of(self);
   if (callee == nullptr) return original(self, arguments, keywords);
-  static const record::NameId key = record::intern("Module Hierarchy");
+  static constinit record::ConstantName key("Module Hierarchy");
   const auto [name, path] = std::pair(callee->name, callee->path);  // the callee may be gone after Python code has run
   const std::optional<ArgumentWords> tensors = tensors_to_tell(self, *callee);
   const record::NamedScope scope = record::NamedScope::module(name);
-  record::add_attribute(scope.slot(), key, record::name_text(path));
+  record::add_attribute(scope.slot(), key.id(), record::name_text(path));
   if (tensors) tensors->write(scope.slot());
   return original(self, arguments, keywords);
 }

@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
+#include <new>
 
 #include "python/src/capture/interpreter_frames.h"
 #include "python/src/gil.h"
@@ -18,17 +19,20 @@ record::StackProvider::Innermost FrameStacks::innermost() noexcept {
 std::size_t FrameStacks::capture(std::uint64_t* words, std::size_t capacity) noexcept {
   PyThreadState* const thread = PyGILState_GetThisThreadState();
   if (thread == nullptr) return 0;
-  return write_frames(thread, holds_gil() ? seen_ : seen_without_gil(), words, capacity);
+  SeenCode* const seen = holds_gil() ? &seen_ : seen_without_gil();
+  return seen != nullptr ? write_frames(thread, *seen, words, capacity) : 0;
 }
 
-SeenCode& FrameStacks::seen_without_gil() noexcept {
+SeenCode* FrameStacks::seen_without_gil() noexcept try {
   thread_local BorrowedCode borrowed(seen_);
   thread_local std::uint64_t epoch = 0;
   if (const std::uint64_t now = epoch_.load(std::memory_order_acquire); epoch != now) {
     borrowed.clear();
     epoch = now;
   }
-  return borrowed;
+  return &borrowed;
+} catch (const std::bad_alloc&) {
+  return nullptr;
 }
 
 std::vector<record::SourcePlace> FrameStacks::resolve(std::span<const std::uint64_t> words) {

@@ -42,8 +42,8 @@ class FrameStacks final : public record::StackProvider {
   // Leaves the frames of this package out: the user's stack ends where the user's code calls it.
   void hide_package();
 
-  // The numbers of code as this thread may ask for them without the GIL.
-  SeenCode& seen_without_gil() noexcept;
+  // The numbers of code as this thread may ask for them without the GIL. Null if there is no memory for them.
+  SeenCode* seen_without_gil() noexcept;
 
   SeenCode seen_;                         // under the GIL
   std::atomic<std::uint64_t> epoch_ = 1;  // changes when seen_ is cleared

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "mindtorch/record/constant_name.h"
 #include "mindtorch/record/hooks.h"
 #include "mindtorch/record/host.h"
 #include "python/src/capture/kept_error.h"
@@ -44,10 +45,10 @@ PyObject* make_scope(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
 
 PyObject* enter(PyObject* self, PyObject*) {
   if ((record::current_state() & record::kModuleCalls) != 0) {
-    static const record::NameId key = record::intern("Module Hierarchy");
+    static constinit record::ConstantName key("Module Hierarchy");
     ModuleScope* const it = as_scope(self);
     it->scope = record::NamedScope::module(name_id(it->name));
-    record::add_attribute(it->scope.slot(), key, record::name_text(name_id(it->path)));
+    record::add_attribute(it->scope.slot(), key.id(), record::name_text(name_id(it->path)));
   }
   Py_RETURN_NONE;
 }

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "mindtorch/record/constant_name.h"
 #include "mindtorch/record/hooks.h"
 #include "mindtorch/record/input_writer.h"
 #include "python/src/capture/name_cache.h"
@@ -46,12 +47,12 @@ void open(RecordFunction* self) noexcept {
   }
   self->scope = record::NamedScope(name_id(self->name));
   if (self->args == Py_None || !self->scope.recording()) return;
-  static const record::NameId key = record::intern("args");
+  static constinit record::ConstantName key("args");
   Py_ssize_t size = 0;
   const char* text = PyUnicode_AsUTF8AndSize(self->args, &size);
   if (text == nullptr) return PyErr_Clear();
   const std::string_view args(text, static_cast<std::size_t>(size));
-  record::add_attribute(self->scope.slot(), key, args);
+  record::add_attribute(self->scope.slot(), key.id(), args);
   if (self->scope.wants(record::kShapes)) record::InputWriter(self->scope).text(args);
 }
 

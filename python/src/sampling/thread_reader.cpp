@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <thread>
 
 #include "python/src/sampling/own_memory.h"
@@ -35,7 +36,15 @@ std::size_t find_os_id_offset() {
   };
   const std::vector<std::size_t> here = candidates();
   std::vector<std::size_t> there;
-  std::thread([&] { there = candidates(); }).join();
+  std::exception_ptr failure;
+  std::thread([&] {
+    try {
+      there = candidates();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }).join();
+  if (failure != nullptr) std::rethrow_exception(failure);
   const auto both = std::ranges::find_if(here, [&](std::size_t at) { return std::ranges::find(there, at) != there.end(); });
   return both != here.end() ? *both : 0;
 }

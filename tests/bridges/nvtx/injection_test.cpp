@@ -13,6 +13,7 @@
 #include "mindtorch/record/hooks.h"
 #include "mindtorch/record/session.h"
 #include "mindtorch/trace/invariants.h"
+#include "tests/bridges/nvtx/client.h"
 
 namespace mindtorch::nvtx {
 namespace {
@@ -22,41 +23,6 @@ using testing::IsEmpty;
 using trace::EventIndex;
 using trace::EventKind;
 using trace::Recording;
-
-// A copy of NVTX: what a program calls until a tool has put its functions here.
-struct Client {
-  static constexpr unsigned int kFunctions = 16;
-  FunctionPointer core[kFunctions] = {}, core2[kFunctions] = {};
-  FunctionPointer *core_table[kFunctions] = {}, *core2_table[kFunctions] = {};
-
-  Client() {
-    for (unsigned int i = 1; i < kFunctions; ++i) core_table[i] = &core[i], core2_table[i] = &core2[i];
-  }
-  template <class Returned, class... Arguments>
-  Returned call(CoreFunction function, Arguments... arguments) {
-    return reinterpret_cast<Returned (*)(Arguments...)>(core[function])(arguments...);
-  }
-  template <class Returned, class... Arguments>
-  Returned call(Core2Function function, Arguments... arguments) {
-    return reinterpret_cast<Returned (*)(Arguments...)>(core2[function])(arguments...);
-  }
-  int push(const char* text) { return call<int>(kRangePushA, text); }
-  int pop() { return call<int>(kRangePop); }
-};
-
-Client* connecting = nullptr;
-
-int get_table(std::int32_t module, FunctionTable* table, unsigned int* size) {
-  if (module != kCore && module != kCore2) return 0;
-  *table = module == kCore ? connecting->core_table : connecting->core2_table;
-  *size = Client::kFunctions;
-  return 1;
-}
-
-const void* get_export_table(std::uint32_t table) {
-  static const ExportTableCallbacks callbacks{sizeof(ExportTableCallbacks), &get_table};
-  return table == kCallbacksTable ? &callbacks : nullptr;
-}
 
 class NvtxTest : public testing::Test {
  protected:

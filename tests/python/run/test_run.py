@@ -100,6 +100,13 @@ def test_the_native_program_hands_over_to_python(run, info, tmp_path):
     assert "python3 cannot be started" in done.stderr
 
 
+def test_the_native_program_finds_the_interpreter_that_the_program_names(run, info, tmp_path):
+    nowhere = {"PATH": str(tmp_path)}
+    done = run(EMBEDDED, "-o", "train.mtrec", "--", sys.executable, "train.py", native=True, environment=nowhere)
+    assert done.stdout == "trained []\n"
+    assert names(info(tmp_path / "train.mtrec")) == [1, 2, 3, 4, 5]
+
+
 def test_processes_that_train_get_a_file_each_and_others_none(run, tmp_path):
     text = EMBEDDED.replace("model =", "def work():\n  model =").replace("\noptimizer", "\n  optimizer").replace("\nfor", "\n  for")
     text = text.replace("\n    ", "\n      ").replace("\nprint", "\n  print")
