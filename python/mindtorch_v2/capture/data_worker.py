@@ -4,17 +4,22 @@ training loop reads (python/src/sampling/worker_spans.h describes it). Whatever 
 
 from __future__ import annotations
 
-import contextlib
+import errno
 import os
 import threading
 import time
 from pathlib import Path
 
 _MOST_BYTES = 8 << 20  # of a file; what is older is kept in one more of this size
+_MOST_LINES = 100_000  # that wait for a moment in which the file can be opened
 
 
 class WorkerLog:
-    """Appends spans to the file of this worker."""
+    """Appends spans to the file of this worker.
+
+    The file is open only while something is written. The number of a file that stays open can become that of another file: of one that the
+    program opens after it has closed all descriptors.
+    """
 
     def __init__(self, folder: Path, worker: int):
         self._path = folder / f"{os.getpid()}.spans"
@@ -22,13 +27,16 @@ class WorkerLog:
         self._names: dict[str, int] = {}
         self._lines: list[str] = []  # not yet written
         self._lost = self._bytes = 0
-        self._file = -1
-        with contextlib.suppress(OSError):
+        self._ended = False
+        try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._open()
+            self._path.unlink(missing_ok=True)  # of a process that had this number
+        except OSError:
+            self._ended = True
+        self._begin()
 
-    def _open(self) -> None:
-        self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    def _begin(self) -> None:
+        """The first lines of a new file."""
         self._bytes = 0
         self._lines = [self._header, *(f"n {number} {words}\n" for words, number in self._names.items()), f"l {self._lost}\n"]
 
@@ -44,24 +52,34 @@ class WorkerLog:
         self._lines.append(f"s {name} {begin} {time.monotonic_ns()}\n")
 
     def flush(self) -> None:
-        if self._file < 0:
+        if self._ended:
             self._lines.clear()
             return
-        text = "".join(self._lines).encode("utf-8", "replace")
-        self._lines.clear()
         try:
             if self._bytes > _MOST_BYTES:
-                os.close(self._file)
-                old = self._path.with_suffix(".old")
-                self._lost += _spans_of(old)
-                os.replace(self._path, old)
-                self._open()
-                text = "".join(self._lines).encode("utf-8", "replace") + text
-                self._lines.clear()
-            os.write(self._file, text)
-            self._bytes += len(text)
-        except OSError:
-            self._file = -1  # full, closed or removed
+                self._turn_over()
+            self._append("".join(self._lines).encode("utf-8", "replace"))
+            self._lines.clear()
+        except OSError as error:
+            # A program that has no descriptor to give has one later. On a full disk, or without the folder, nothing more is recorded.
+            is_later = error.errno in (errno.EMFILE, errno.ENFILE) and len(self._lines) < _MOST_LINES
+            self._ended = not is_later
+
+    def _turn_over(self) -> None:
+        old, waiting = self._path.with_suffix(".old"), self._lines
+        lost = _spans_of(old)
+        os.replace(self._path, old)
+        self._lost += lost
+        self._begin()
+        self._lines += waiting
+
+    def _append(self, text: bytes) -> None:
+        file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(file, text)
+        finally:
+            os.close(file)
+        self._bytes += len(text)
 
 
 def _spans_of(path: Path) -> int:

@@ -460,13 +460,19 @@ class _KinetoProfile(_C.Profile):
             return
         export = threading.Thread(target=self._write_trace, args=(cycle, path), name="mindtorch export")
         self._pending_exports = [*(each for each in self._pending_exports if each.is_alive()), export]
-        export.start()
+        try:
+            export.start()
+        except RuntimeError:  # the system has no thread to give
+            self._pending_exports.remove(export)
+            self._write_trace(cycle, path)
 
     def _write_trace(self, cycle, path):
+        # The program that goes on meanwhile may close all descriptors. Some paths mean descriptors of its own.
+        apart = self._exports_in_background and not path.startswith(("/dev/", "/proc/"))
         try:
-            cycle._export_chrome_trace(path)
+            cycle._export_chrome_trace(path, apart)
             if self._writes_recordings:
-                cycle._export(_TRACE_SUFFIX.sub("", path) + ".mtrec")
+                cycle._export(_TRACE_SUFFIX.sub("", path) + ".mtrec", apart)
         except OSError as error:
             if path.endswith((".gz", ".pftrace")) and not self._exports_in_background:  # torch's would fail, too
                 raise

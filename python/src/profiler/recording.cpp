@@ -167,9 +167,12 @@ void export_to(const HeldRecording& self, const std::string& path, bool apart) {
   apart ? with_own_descriptors(write) : write();
 }
 
-void export_chrome_trace(const HeldRecording& self, const std::string& path) {
+void export_chrome_trace(const HeldRecording& self, const std::string& path, bool apart) {
   const ReleasedGil unlocked;
-  self.with_metadata([&](const Analysis& analysis) { exporter::export_chrome_trace(analysis.recording(), path); });
+  const auto write = [&] {
+    self.with_metadata([&](const Analysis& analysis) { exporter::export_chrome_trace(analysis.recording(), path); });
+  };
+  apart ? with_own_descriptors(write) : write();
 }
 
 void export_stacks(const HeldRecording& self, const std::string& path, const std::string& metric) {
@@ -272,7 +275,7 @@ void def_files(Class& type) {
   type.def("_report", &write_report, nb::arg("path"), nb::arg("baseline").none())
       .def("_export", &export_to, nb::arg("path"), nb::arg("apart") = false,
            "In the format that the suffix names; `apart`: with descriptors that the program cannot close meanwhile.")
-      .def("_export_chrome_trace", &export_chrome_trace, nb::arg("path"))
+      .def("_export_chrome_trace", &export_chrome_trace, nb::arg("path"), nb::arg("apart") = false)
       .def("_export_stacks", &export_stacks, nb::arg("path"), nb::arg("metric"))
       .def("_export_memory_timeline", &export_memory_timeline, nb::arg("path"), nb::arg("device").none())
       .def(

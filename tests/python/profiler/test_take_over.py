@@ -102,9 +102,9 @@ def test_an_export_in_the_background_lets_the_program_go_on_and_writes_its_own_c
         def __init__(self, prof, doing):
             self._cycle = last_cycle(prof, doing)
 
-        def _export_chrome_trace(self, path):
+        def _export_chrome_trace(self, path, apart):
             may_write.wait(30)
-            self._cycle._export_chrome_trace(path)
+            self._cycle._export_chrome_trace(path, apart)
 
     monkeypatch.setattr(ours.profile, "_last_cycle", lambda prof, doing: Waiting(prof, doing))
     with ours.take_over(background=True):
@@ -119,6 +119,33 @@ def test_an_export_in_the_background_lets_the_program_go_on_and_writes_its_own_c
         for name in ("first", "second"):
             with gzip.open(tmp_path / f"{name}.json.gz", "rt") as file:
                 assert name in {event["name"] for event in json.load(file)["traceEvents"]}
+
+
+@pytest.mark.parametrize("suffix", [".json", ".json.gz"])
+def test_an_export_in_the_background_has_no_descriptor_that_the_program_could_close(tmp_path, suffix):
+    """Not one is left, and the file is written all the same: its number is of another table."""
+    program = f"""
+import os, resource, sys
+import mindtorch_v2.profiler as ours
+from mindtorch_v2.profiler import profile, record_function
+ours.profile._exports_in_background = True
+with profile() as prof, record_function("work"):
+    pass
+prof.export_chrome_trace("first{suffix}")  # what is imported for it is there
+prof.wait_for_exports()
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+taken = []
+try:
+    while True:
+        taken.append(os.dup(0))
+except OSError:
+    pass
+prof.export_chrome_trace("trace{suffix}")
+prof.wait_for_exports()
+print(os.path.exists("trace{suffix}"))
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
 
 
 PROGRAM = """

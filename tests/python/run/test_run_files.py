@@ -115,6 +115,36 @@ def test_a_program_that_removes_the_folder_of_its_output_keeps_its_status_and_it
     assert not (tmp_path / "out").exists() and os.listdir(kept[0].parent) == ["x.mtrec"]
 
 
+def test_a_program_that_removes_the_files_of_the_run_is_recorded(run, info, tmp_path):
+    """As programs do that clean up what is old, and leave folders alone."""
+    text = EMBEDDED + "import glob, os\n[os.unlink(path) for path in glob.glob('.x.mtrec.parts/*')]\nsys.exit(7)"
+    run(text, "-o", "x.mtrec", status=7)
+    assert info(tmp_path / "x.mtrec")["kinds"]["step"] == 6  # the last one goes on to the end
+    assert not list(tmp_path.glob(".*.parts"))
+
+
+@pytest.mark.parametrize("leave, lost", [("os._exit(7)", "1 (unfinished), nothing else that is known\n"), ("sys.exit(7)", "nothing\n")])
+def test_what_is_lost_is_not_more_than_is_known(run, leave, lost):
+    done = run(EMBEDDED + f"import os\n{leave}", status=7)
+    assert f"mtprof: lost      {lost}" in done.stderr
+
+
+def test_a_process_that_can_tell_nothing_goes_on(tmp_path):
+    """Neither the folder of the run nor the modules that write a message are there."""
+    program = """
+import sys
+from mindtorch_v2.cli.run.site import _mindtorch_run_hook as hook
+for name in ("json", "time"):
+    sys.modules[name] = None  # importing it raises
+hook.tell("something")
+print("went on")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=os.environ | {"MINDTORCH_RUN": "{"}, capture_output=True, text=True
+    )
+    assert (done.stdout, done.stderr) == ("went on\n", "")
+
+
 def test_a_program_that_makes_the_folder_of_its_output_again_is_recorded_there(run, info, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "spare").mkdir()

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from mindtorch_v2.cli.run import take_over
 from mindtorch_v2.cli.run.collect import Collected, collect, living, silent_processes
-from mindtorch_v2.cli.run.folder import RunFolder, leftovers, make_folder
+from mindtorch_v2.cli.run.folder import MANIFEST, RunFolder, leftovers, make_folder
 from mindtorch_v2.cli.run.pages import make_page, show_page
 from mindtorch_v2.cli.run.program import Collecting, Program, begin_collecting, leave_as
 from mindtorch_v2.cli.run.recorder import ENVIRONMENT, Settings
@@ -308,6 +308,7 @@ class _Run:
         """The program may have removed the folder of the run, and that of the output."""
         if not self.folder.path.is_dir() and self.spare_folder.is_dir():
             self.folder.path = self.spare_folder
+        if self.folder.path.is_dir() and not (self.folder.path / MANIFEST).exists():
             self.folder.save()
         if not self.folder.target.is_dir():
             gone, self.folder.target = self.folder.target, self.spare_folder.parent

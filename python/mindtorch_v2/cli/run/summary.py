@@ -26,7 +26,10 @@ def _opened(path: Path) -> Recording | None:
 
 def _steps_line(info: dict) -> str:
     if not info["events"]:
-        missing = _losses_line(info) if any(loss["count"] for loss in info["losses"]) else info["damage"]
+        losses = [loss for loss in info["losses"] if loss["count"]]
+        if losses and all(map(_tells_only_of_the_end, losses)):
+            return "no events: the process did not end by itself, and nothing had reached the file"
+        missing = _losses_line(info) if losses else info["damage"]
         return f"no events are left, they were lost: {missing}" if missing else "no events: nothing that can be recorded ran meanwhile"
     durations = [step["duration_ns"] for step in info["steps"]]
     if not durations or (len(durations) < 2 and not info["kinds"].get("step")):
@@ -76,7 +79,15 @@ def _cost_line(info: dict) -> str:
 
 def _losses_line(info: dict) -> str:
     lost = [loss for loss in info["losses"] if loss["count"]]
-    return ", ".join(f"{loss['count']} ({loss['reason']})" for loss in lost) or "nothing"
+    known = [f"{loss['count']} ({loss['reason']})" for loss in lost if not _tells_only_of_the_end(loss)]
+    if len(known) < len(lost):
+        known.append("nothing else that is known" if known else "nothing that is known: the process did not end by itself")
+    return ", ".join(known) or "nothing"
+
+
+def _tells_only_of_the_end(loss: dict) -> bool:
+    """A file that nobody has finished counts as one loss. What its process recorded after that, if anything, is not known."""
+    return loss["reason"] == "damaged_file" and loss["count"] == 1 and loss["detail"].startswith("the recording was not finished")
 
 
 def _size(path: Path) -> str:

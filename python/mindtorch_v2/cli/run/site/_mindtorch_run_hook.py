@@ -59,18 +59,18 @@ def _watched(spec, name):
 
 def tell(text):
     """Leaves a message for the launcher, which prints it: standard error belongs to the program."""
-    import json
-    import os
-    import time
-
     try:
+        import json
+        import os
+        import time
+
         folder = json.loads(os.environ["MINDTORCH_RUN"])["folder"]
         path = os.path.join(folder, f"{os.getpid()}-{time.time_ns()}.remark")
         with open(path + ".tmp", "w", encoding="utf-8", errors="replace") as file:
             file.write(text)
         os.rename(path + ".tmp", path)
-    except (OSError, KeyError, ValueError):
-        pass  # the run is over, and nothing would read it
+    except Exception:
+        pass  # the run is over, or this process can reach neither its folder nor Python's own modules: the program comes first
 
 
 def _imported(name):
