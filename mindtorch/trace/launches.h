@@ -1,6 +1,7 @@
 // Which call launched a piece of work on a device: both have the same correlation.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
