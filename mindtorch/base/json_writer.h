@@ -67,7 +67,7 @@ class MINDTORCH_EXPORT JsonWriter {
   }
   template <class Items>
   JsonWriter& list(const Items& items) {
-    return list(items, [this](const auto& item) { value(item); });
+    return list(items, [this](const auto& item) { this->value(item); });
   }
   template <class Members>
   JsonWriter& object_field(std::string_view name, Members members) {
