@@ -115,7 +115,7 @@ def test_a_check_asks_for_a_least_mfu(mtprof, trace, tmp_path):
 
 
 def test_reports_tell_it(mtprof, trace, tmp_path):
-    told = mtprof("report", trace, "--text", "--json", tmp_path / "report.json")
+    told = mtprof("report", trace, "--text", "-o", tmp_path / "report.json")
     assert "Efficiency: 100 % of device time has a cost model" in told and "MFU 55.6 %" in told
     assert json.loads((tmp_path / "report.json").read_text())["efficiency"]["mfu"] == pytest.approx(0.5556, abs=1e-3)
 

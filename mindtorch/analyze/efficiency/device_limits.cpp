@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "mindtorch/analyze/counters.h"
 #include "mindtorch/analyze/efficiency/device_peaks.h"
 #include "mindtorch/base/text.h"
+#include "mindtorch/trace/text.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -50,7 +50,7 @@ void find_accelerator(const trace::Recording& recording, const KnownPeaks& known
   const auto properties = std::ranges::find(recording.devices, limit.device, &trace::DeviceProperties::device);
   const trace::DeviceProperties none{.device = limit.device, .name = {}, .numbers = {}};
   const trace::DeviceProperties& device = properties == recording.devices.end() ? none : *properties;
-  limit.name = device.name.empty() ? device_text(limit.device) : device.name;
+  limit.name = device.name.empty() ? trace::device_text(limit.device) : device.name;
   if (const auto listed = listed_peaks(device)) {
     limit.peaks = *listed;
   } else if (const auto computed = computed_peaks(device)) {

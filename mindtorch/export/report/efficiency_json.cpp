@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "mindtorch/analyze/counters.h"
 #include "mindtorch/export/report/json_parts.h"
+#include "mindtorch/trace/text.h"
 
 namespace mindtorch::exporter {
 namespace {
@@ -34,7 +34,7 @@ std::string device_json(const analyze::DeviceLimit& limit) {
   const trace::DevicePeaks& peaks = limit.peaks;
   return fmt::format(
       R"({{"device":{},"name":{},"tflops":{},"memory_tbytes":{},"cache_mbytes":{},"clock_mhz":{},"ran_at_mhz":{},"source":{},"problem":{}}})",
-      quoted(analyze::device_text(limit.device)), quoted(limit.name), rates_json(peaks), known(peaks.tbytes > 0, peaks.tbytes),
+      quoted(trace::device_text(limit.device)), quoted(limit.name), rates_json(peaks), known(peaks.tbytes > 0, peaks.tbytes),
       known(peaks.cache_mbytes > 0, peaks.cache_mbytes), known(peaks.clock_mhz > 0, peaks.clock_mhz),
       known(limit.ran_at_mhz > 0, limit.ran_at_mhz), quoted(peaks.source), quoted(limit.problem));
 }
@@ -52,7 +52,7 @@ std::string work_json(const Work& work) {
 
 std::string row_json(const WorkAtLimit& row) {
   return fmt::format(R"({{"name":{},"shapes":{},"device":{},"unit":{},{},"explanation":{}}})", quoted(short_name(row.name)),
-                     quoted(short_name(row.shapes)), quoted(analyze::device_text(row.device)),
+                     quoted(short_name(row.shapes)), quoted(trace::device_text(row.device)),
                      row.unit ? quoted(trace::compute_unit_name(*row.unit)) : "null", work_json(row.work), quoted(row.explanation));
 }
 
