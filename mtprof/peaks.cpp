@@ -11,6 +11,7 @@
 
 #include "mindtorch/analyze/efficiency/device_peaks.h"
 #include "mindtorch/base/error.h"
+#include "mindtorch/base/error_text.h"
 #include "mindtorch/export/output.h"
 #include "mindtorch/export/report/efficiency_json.h"
 #include "mindtorch/ingest/peaks_file.h"
@@ -32,6 +33,17 @@ std::string peaks_text(const trace::DevicePeaks& peaks) {
     if (peaks.tflops[unit] > 0) text += fmt::format("  {:<10} {:>8.3f} TFLOP/s\n", trace::kComputeUnitNames[unit], peaks.tflops[unit]);
   }
   return text + fmt::format("  {:<10} {:>8.4f} TB/s\n", "memory", peaks.tbytes);
+}
+
+// What is wrong with a text that is no peak; empty if nothing is.
+std::string is_peak(const std::string& text) {
+  try {
+    trace::DevicePeaks tried;
+    analyze::set_peak(tried, text);
+  } catch (const InvalidArgument& error) {
+    return text_for_users(error);
+  }
+  return "";
 }
 
 int run_peaks(const Arguments& arguments) {
@@ -56,6 +68,7 @@ void add_peak_options(CLI::App& command, PeakOptions& options) {
   command
       .add_option("--peak", options.changes,
                   "A peak of every device of the recording, in TFLOP/s, or TB/s of memory: bfloat16=800, memory=4.2; may be repeated")
+      ->check(is_peak)
       ->allow_extra_args(false);
 }
 

@@ -127,6 +127,9 @@ NONSENSE = [
     (("table", "T.mtrec"), "--limit", ["99999999999999999999", "-2", "nan"]),
     (("table", "T.mtrec"), "--by-stack", ["-1", "99999999999999999999"]),
     (("table", "T.mtrec"), "--time-unit", ["h"]),
+    (("efficiency", "T.mtrec"), "--limit", ["99999999999999999999", "-2", "nan"]),
+    (("efficiency", "T.mtrec"), "--by", ["threads"]),
+    (("efficiency", "T.mtrec"), "--peak", ["bfloat16", "bf16=1", "memory=-1", "memory=nan"]),
     (("ranks", "T.mtrec"), "--limit", ["-2", "99999999999999999999"]),
     (("ranks", "T.mtrec"), "--threads", ["-1", "100000", "99999999999999999999"]),
     (
@@ -170,6 +173,7 @@ CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
     "arguments",
     [
         ("diff", "H", "H", "--all", "--limit", "-1"),
+        ("efficiency", "H", "--limit", "-1"),
         ("diff", "\x1b[31mH", "H"),
         ("report", "H"),
         ("report", "H", "--baseline", "H"),

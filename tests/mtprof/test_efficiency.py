@@ -91,7 +91,7 @@ def test_peaks_are_given_by_options_and_by_files(mtprof, trace, tmp_path):
     file.write_text(json.dumps({"peaks": [{"device": "NVIDIA H200", "tflops": {"bfloat16": 850}}]}))
     assert share("--peak", "bfloat16=1000") == pytest.approx(FLOPS / 1000e12 / (KERNEL_US * 1e-6), rel=1e-4)
     assert share("--peaks", file) == pytest.approx(FLOPS / 850e12 / (KERNEL_US * 1e-6), rel=1e-4)
-    assert "is not a peak such as" in mtprof("efficiency", trace, "--peak", "bf16=1", status=1)
+    assert "is not a peak such as" in mtprof("efficiency", trace, "--peak", "bf16=1", status=2)
     file.write_text('{"peaks": [{"device": "x", "speed": 1}]}')
     assert "'speed' is not a key" in mtprof("efficiency", trace, "--peaks", file, status=1)
 
