@@ -74,7 +74,9 @@ class Attribution::Lane {
         samples_(std::move(samples)),
         elsewhere_(elsewhere),
         slack_ns_(2 * recording_.options.sampling_interval_ns),
-        now_(all.time_.start_ns) {}
+        now_(all.time_.start_ns) {
+    find_life();
+  }
 
   std::vector<Segment> finish() {
     for (EventIndex i = track_.first_event; i < track_.first_event + track_.event_count; ++i) enter(i);
@@ -91,6 +93,22 @@ class Attribution::Lane {
     Cause cause;
     bool is_said;  // the cause was said by an event, and not guessed from a Python call
   };
+
+  // A thread lives from half an interval before the first look that met it to half an interval before the one that did not, on average;
+  // its events may say more. Threads that answer one request live for less than an interval.
+  void find_life() {
+    for (EventIndex i = track_.first_event; i < track_.first_event + track_.event_count; ++i) {
+      if ((recording_.events.flags[i] & trace::kAsync) != 0) continue;
+      life_.start_ns = std::min(life_.start_ns, recording_.events.start_ns[i]);
+      life_.end_ns = std::max(life_.end_ns, recording_.events.end_ns(i));
+    }
+    if (samples_.empty()) return;
+    const std::int64_t half = slack_ns_ / 4;
+    const Sample& last = samples_.back();
+    const bool lives_on = last.end_ns + slack_ns_ >= all_.time_.end_ns;
+    life_.start_ns = std::min(life_.start_ns, samples_.front().first_ns - half);
+    life_.end_ns = std::max({life_.end_ns, last.last_ns, lives_on ? all_.time_.end_ns : last.end_ns - half});
+  }
 
   void enter(EventIndex i) {
     const bool is_call = recording_.events.kind[i] == EventKind::kPythonFunction;
@@ -151,7 +169,12 @@ class Attribution::Lane {
       const auto outermost = std::ranges::find_if(open_, &Open::is_said);
       outermost_ns_ = outermost == open_.end() ? now_ : recording_.events.start_ns[outermost->event];
       Segment segment{.start_ns = now_, .end_ns = end};
-      if (inner != nullptr) segment.event = inner->event, segment.place = inner->place, segment.cause = inner->cause;
+      if (inner != nullptr) {
+        segment.event = inner->event;
+        segment.place = inner->place;
+        segment.cause = inner->cause;
+        segment.is_seen = inner->place != kNoPlace;
+      }
       refine(segment);
       now_ = end;
     }
@@ -170,8 +193,8 @@ class Attribution::Lane {
       const std::int64_t to = is_last ? segment.end_ns : std::clamp(between, from, segment.end_ns);
       // Nothing is known of a thread long before it is first seen, and long after it is last seen: it may not have lived.
       const bool is_bounded = says_nothing(segment.cause);
-      const std::int64_t first = is_bounded ? std::clamp(samples_[k].first_ns - slack_ns_, from, to) : from;
-      const std::int64_t end = is_bounded ? std::clamp(samples_[k].end_ns + slack_ns_, first, to) : to;
+      const std::int64_t first = is_bounded ? std::clamp(std::max(samples_[k].first_ns - slack_ns_, life_.start_ns), from, to) : from;
+      const std::int64_t end = is_bounded ? std::clamp(std::min(samples_[k].end_ns + slack_ns_, life_.end_ns), first, to) : to;
       by_other_threads(part_of(segment, from, first));
       by_sample(part_of(segment, first, end), samples_[k]);
       by_other_threads(part_of(segment, end, to));
@@ -189,7 +212,10 @@ class Attribution::Lane {
   void by_sample(Segment piece, const Sample& sample) {
     // A thread that runs may have gone on after the first look: looks are rarer than was asked for where processors are busy.
     const bool is_certain = says_nothing(piece.cause) || outermost_ns_ <= sample.first_ns || sample.state != ThreadState::kRunning;
-    if (is_certain && sample.place != kNoPlace && (piece.place == kNoPlace || piece.cause == Cause::kLoading)) piece.place = sample.place;
+    if (is_certain && sample.place != kNoPlace && (piece.place == kNoPlace || piece.cause == Cause::kLoading)) {
+      piece.place = sample.place;
+      piece.is_seen = true;
+    }
     if (!says_nothing(piece.cause) && piece.cause != Cause::kPython) {
       piece.cause = cause_inside(piece.cause, sample.state);
       return add(piece);
@@ -209,7 +235,10 @@ class Attribution::Lane {
     // An op that began after the sample may have been called from anywhere.
     if (segment.place == kNoPlace && (says_nothing(segment.cause) || outermost_ns_ <= sample.last_ns)) segment.place = sample.place;
     if (!says_nothing(segment.cause)) return add(segment);
-    const std::int64_t end = std::clamp(sample.end_ns + slack_ns_, segment.start_ns, segment.end_ns);
+    // Looks are rarer than was asked for where processors are busy: a long stretch without one may hold anything.
+    const std::int64_t known_until =
+        std::min({sample.end_ns + slack_ns_, life_.end_ns, std::max(sample.last_ns, segment.start_ns) + slack_ns_});
+    const std::int64_t end = std::clamp(known_until, segment.start_ns, segment.end_ns);
     const Segment after = part_of(Segment{.event = segment.event}, end, segment.end_ns);
     segment.end_ns = end;
     // How a thread waited inside of an op says nothing about the time after it.
@@ -251,7 +280,7 @@ class Attribution::Lane {
     if (segment.end_ns <= segment.start_ns) return;
     if (!segments_.empty()) {
       Segment& last = segments_.back();
-      if (last.cause == segment.cause && last.event == segment.event && last.place == segment.place) {
+      if (last.cause == segment.cause && last.event == segment.event && last.place == segment.place && last.is_seen == segment.is_seen) {
         last.end_ns = segment.end_ns;
         return;
       }
@@ -266,6 +295,7 @@ class Attribution::Lane {
   std::vector<Sample> samples_;
   const Elsewhere* elsewhere_;
   const std::int64_t slack_ns_;
+  RecordedTime life_{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()};
   std::size_t next_ = 0;  // the first sample whose last look was not before now
   std::vector<Open> open_;
   std::int64_t outermost_ns_ = 0;  // when the outermost open event that says what it is began

@@ -24,6 +24,7 @@ struct Segment {
   EventIndex event = kNoEvent;  // the innermost event that is open; kNoEvent between events
   PlaceId place = kNoPlace;
   Cause cause = Cause::kUnknown;
+  bool is_seen = false;  // the place is known of this very moment, and not that of a look before it
 
   std::int64_t duration_ns() const { return end_ns - start_ns; }
   friend bool operator==(const Segment&, const Segment&) = default;

@@ -65,6 +65,20 @@ constexpr auto kHints = std::to_array<FunctionHint>({
     {"<built-in", "waitpid", Cause::kThread},
 });
 
+// "<listcomp>", "<genexpr>", "<lambda>": a function without a name.
+bool has_no_name(std::string_view function) { return function.starts_with("<") && function != "<module>"; }
+
+// The function of the user around a call, for one without a name: the next one outwards of the same file that has one.
+template <class Call>
+std::string_view named_function(const std::vector<Call>& innermost_first, std::size_t at) {
+  const Call& call = innermost_first[at];
+  if (!has_no_name(call.function)) return call.function;
+  for (std::size_t k = at + 1; k < innermost_first.size() && innermost_first[k].file == call.file; ++k) {
+    if (!has_no_name(innermost_first[k].function)) return innermost_first[k].function;
+  }
+  return call.function;
+}
+
 // "threading.py:wait"
 std::string function_text(std::string_view file, std::string_view function) {
   if (file.starts_with("<built-in")) return std::string(function);
@@ -145,11 +159,12 @@ PlaceId Places::of_calls(CallChain chain) {
 PlaceId Places::intern(const std::vector<Call>& innermost_first) {
   Place place;
   const Call* called = nullptr;
-  for (const Call& call : innermost_first) {
+  for (std::size_t at = 0; at < innermost_first.size(); ++at) {
+    const Call& call = innermost_first[at];
     if (call.origin == CodeOrigin::kProfiler) continue;
     if (call.origin == CodeOrigin::kUser) {
-      place.line = fmt::format("{}:{}:{}", call.file, call.line, call.function);
-      place.function = call.function;
+      place.function = named_function(innermost_first, at);
+      place.line = fmt::format("{}:{}:{}", call.file, call.line, place.function);
       break;
     }
     if (called == nullptr) place.inner = function_text(call.file, call.function);
@@ -166,9 +181,9 @@ PlaceId Places::intern(const std::vector<Call>& innermost_first) {
   if (called != nullptr) place.called = function_text(called->file, called->function);
   if (place.line.empty()) place.function = place.inner;
   if (place.line.empty() && place.inner.empty()) return kNoPlace;
-  const auto [at, is_new] = ids_.try_emplace({place.line, place.called, place.inner}, static_cast<PlaceId>(places_.size()));
+  const auto [id, is_new] = ids_.try_emplace({place.line, place.called, place.inner}, static_cast<PlaceId>(places_.size()));
   if (is_new) places_.push_back(std::move(place));
-  return at->second;
+  return id->second;
 }
 
 }  // namespace mindtorch::analyze

@@ -30,6 +30,10 @@ inline constexpr std::string_view kWindowStart = "Iteration Start: PyTorch Profi
 inline constexpr std::string_view kWindowEnd = "Record Window End";
 inline constexpr std::string_view kSpanCategory = "Trace";  // of the one event that spans the whole trace
 inline constexpr std::string_view kRowName = "thread_name";
+// Events of phase P: a profile of a thread, as Chrome writes it.
+inline constexpr std::string_view kProfileCategory = "disabled-by-default-v8.cpu_profiler";
+inline constexpr std::string_view kProfileStart = "Profile";
+inline constexpr std::string_view kProfilePart = "ProfileChunk";
 inline constexpr std::string_view kNoUnit = "value";  // the argument of a counter whose unit is not known; else it is the unit
 
 // The category of a kind of event, given the device it belongs to (runtime calls are named after their vendor).

@@ -154,6 +154,38 @@ TEST(Attribution, NothingIsKnownOfAThreadLongBeforeAndAfterItWasSeen) {
   EXPECT_EQ(time_of(attribution, Cause::kUnknown), 720);
 }
 
+// A thread of a server lives for one request, which is shorter than the time between two looks.
+TEST(Attribution, AThreadThatLivesShortlyIsNotChargedWithTheTimeAroundIt) {
+  Sampled maker;
+  maker.op("aten::mm", 0, 1000);
+  const trace::TrackId answer = maker.builder().add_thread(200);
+  maker.add({.name = "aten::linear", .kind = EventKind::kOp, .track = answer, .start_ns = 500, .duration_ns = 4});
+  const std::vector<trace::Frame> frames = {{maker.builder().intern("server.py"), maker.builder().intern("answer"), 7}};
+  maker.builder().add_sample(502, 10, answer, frames, ThreadState::kRunning);
+  const trace::Recording recording = maker.finish();
+  const Analysis analysis(recording);
+  const Attribution attribution(analysis);
+  std::int64_t known = 0;
+  for (const Segment& segment : attribution.of(answer)) known += segment.cause == Cause::kUnknown ? 0 : segment.duration_ns();
+  EXPECT_EQ(known, 4 + 3) << "its op, and the time until half an interval before it was missed";
+}
+
+TEST(Attribution, APlaceIsSeenOnlyInTheMomentOfALook) {
+  Sampled maker;
+  maker.op("aten::mm", 0, 40);
+  maker.op("aten::add", 50, 4);
+  maker.sample(10, 10, ThreadState::kRunning, {{"train.py", 7, "forward"}});
+  maker.sample(20, 40, ThreadState::kRunning, {{"train.py", 7, "forward"}});
+  const trace::Recording recording = maker.finish();
+  const Analysis analysis(recording);
+  const Attribution attribution(analysis);
+  for (const Segment& segment : attribution.of(0)) {
+    if (segment.event == kNoEvent) continue;
+    const bool is_first = segment.start_ns < 40;
+    EXPECT_EQ(segment.is_seen, is_first || segment.cause == Cause::kPython) << segment.start_ns;
+  }
+}
+
 TEST(Attribution, AnEmptyRecordingHasNoTime) {
   const trace::Recording recording;
   const Attribution attribution{Analysis(recording)};

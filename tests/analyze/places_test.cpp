@@ -25,6 +25,21 @@ TEST(Places, TheInnermostLineOfTheUserIsThePlace) {
   EXPECT_EQ(place.hint, Cause::kThread);
 }
 
+TEST(Places, AComprehensionBelongsToTheFunctionAroundIt) {
+  const auto function_of = [](const std::vector<Maker::Place>& innermost_first) {
+    Maker maker;
+    maker.stack(maker.op("aten::mm", 0, 10), innermost_first);
+    const trace::Recording recording = maker.finish();
+    Places places(recording);
+    const Place& place = places[places.of_stack(0)];
+    EXPECT_EQ(place.line, "train.py:12:" + place.function);
+    return place.function;
+  };
+  EXPECT_EQ(function_of({{"train.py", 12, "<genexpr>"}, {"train.py", 12, "mean"}, {"train.py", 40, "<module>"}}), "mean");
+  EXPECT_EQ(function_of({{"train.py", 12, "<lambda>"}, {"train.py", 12, "<listcomp>"}, {"train.py", 40, "<module>"}}), "<module>");
+  EXPECT_EQ(function_of({{"train.py", 12, "<lambda>"}, {"other.py", 3, "main"}}), "<lambda>") << "another file only calls it";
+}
+
 TEST(Places, ALineThatRunsItselfHasNoHint) {
   Maker maker;
   maker.stack(maker.op("aten::mm", 0, 10), {{"train.py", 12, "main"}});

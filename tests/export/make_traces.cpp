@@ -12,7 +12,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    for (const auto& [name, recording] : mindtorch::tests::sample_recordings()) {
+    auto recordings = mindtorch::tests::sample_recordings();
+    recordings.emplace_back("sampled", mindtorch::tests::sampled_recording());
+    for (const auto& [name, recording] : recordings) {
       for (const mindtorch::exporter::TraceFormat& format : mindtorch::exporter::formats()) {
         mindtorch::exporter::export_trace(recording, fmt::format("{}/{}{}", argv[1], name, format.suffix));
       }

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-SAMPLES = ["cpu", "full", "npu", "cuda", "hostile", "empty"]
+SAMPLES = ["cpu", "full", "npu", "cuda", "hostile", "empty", "sampled"]
 METADATA = {"process_name", "process_labels", "process_sort_index", "thread_name", "thread_sort_index"}
 
 
@@ -49,7 +49,7 @@ def test_top_level_is_torchs(sample):
 def test_first_element_is_a_complete_event(sample):
     assert sample["traceEvents"][0]["ph"] == "X"
     for event in sample["traceEvents"]:
-        assert event["ph"] in "XiMsfC"
+        assert event["ph"] in "XiMsfCP"
         assert {"name", "pid", "tid", "ts"} <= set(event)
         if event["ph"] == "X":
             assert {"cat", "dur", "args"} <= set(event)
@@ -242,3 +242,58 @@ def test_losses_and_clocks_are_told(traces):
     ours = load(traces / "full.json")["mindtorch"]
     assert [(loss["reason"], loss["count"]) for loss in ours["losses"]] == [("budget", 17), ("unfinished", 1)]
     assert ours["clocks"][0] == {"name": "tsc", "ticks_per_second": 2300002000, "error_bound_ns": 12, "samples": 40}
+
+
+def profiles(trace):
+    """{(pid, tid): [(microseconds, calls from the outermost to the innermost)]}, read as Chrome's developer tools do."""
+    nodes, starts, samples = {}, {}, {}
+    for event in trace["traceEvents"]:
+        if event["ph"] != "P":
+            continue
+        assert event["cat"] == "disabled-by-default-v8.cpu_profiler"
+        key, data = event["id"], event["args"]["data"]
+        if event["name"] == "Profile":
+            assert key not in starts, "a profile begins once"
+            starts[key], nodes[key] = data["startTime"], {}
+            samples[event["pid"], event["tid"]] = []
+            continue
+        assert event["name"] == "ProfileChunk"
+        for node in data["cpuProfile"]["nodes"]:
+            parent = nodes[key][node["parent"]] if "parent" in node else None
+            nodes[key][node["id"]] = [*parent, node["callFrame"]] if parent is not None else []
+        assert len(data["timeDeltas"]) == len(data["cpuProfile"]["samples"])
+        for node, delta in zip(data["cpuProfile"]["samples"], data["timeDeltas"], strict=True):
+            starts[key] += delta
+            samples[event["pid"], event["tid"]].append((starts[key], nodes[key][node]))
+    return samples
+
+
+def test_samples_are_profiles_of_their_threads(traces):
+    trace = load(traces / "sampled.json")
+    samples = profiles(trace)
+    assert set(samples) == {(437, 437), (437, 440)}
+    loop = samples[437, 437]
+    assert len(loop) == 40
+    assert [time - loop[0][0] for time, _ in loop[:8]] == [0, 1000, 2000, 3500, 4500, 5500, 6500, 7500]
+    assert [(call["functionName"], call["url"], call["lineNumber"]) for call in loop[0][1]] == [
+        ("main", "/home/me/train.py", 39),
+        ("forward", "/home/me/train.py", 6),
+    ]
+    assert loop[7][1][-1]["functionName"] == "[waits_for_lock]"
+    op = next(event for event in trace["traceEvents"] if event.get("name") == "aten::linear")
+    assert loop[0][0] == round(op["ts"]) + 1000
+
+
+def test_a_long_profile_comes_in_parts_that_bring_their_calls_once(traces):
+    events = [event for event in load(traces / "sampled.json")["traceEvents"] if event["ph"] == "P"]
+    ids = [
+        node["id"]
+        for event in events
+        if event["id"] == events[0]["id"]
+        for node in event["args"]["data"].get("cpuProfile", {"nodes": []})["nodes"]
+    ]
+    assert len(ids) == len(set(ids)) > 3
+
+
+def test_without_samples_there_are_no_profiles(traces):
+    assert not profiles(load(traces / "cpu.json"))

@@ -7,7 +7,7 @@ from collections import defaultdict
 import pytest
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as pb
 
-SAMPLES = ["cpu", "full", "npu", "cuda", "hostile", "empty"]
+SAMPLES = ["cpu", "full", "npu", "cuda", "hostile", "empty", "sampled"]
 BEGIN, END, INSTANT, COUNTER = (pb.TrackEvent.Type.Value(f"TYPE_{n}") for n in ("SLICE_BEGIN", "SLICE_END", "INSTANT", "COUNTER"))
 BOOTTIME, SEQUENCE_CLOCK = 6, 64
 
@@ -190,3 +190,59 @@ def test_hostile_names_arrive(traces):
     names = {s["name"] for s in load(traces, "hostile").slices}
     assert {'quote"inside', "back\\slash\\", "émoji 🔥 漢字 \u2028", "x" * 2**20} <= names
     assert {"bad utf-8 \ufffd\ufffd\ufffd( \ufffd\ufffd\ufffd end", "\x1b]0;title\x07 \x7f \x9b31m", "not in XML \ufffe\uffff"} <= names
+
+
+class Callstacks:
+    """The samples of a trace, with their calls from the outermost to the innermost, as trace processor looks them up."""
+
+    def __init__(self, data):
+        trace = pb.Trace()
+        trace.ParseFromString(data)
+        names, frames, stacks, paths = {}, {}, {}, {}
+        self.samples = []
+        for packet in trace.packet:
+            if packet.sequence_flags & 1:
+                names, frames, stacks, paths, mappings = {}, {}, {}, {}, {}
+            data = packet.interned_data
+            names.update((e.iid, e.str.decode()) for e in data.function_names)
+            paths.update((e.iid, e.str.decode()) for e in data.source_paths)
+            if packet.trusted_packet_sequence_id:
+                mappings.update((e.iid, e) for e in data.mappings)
+            frames.update((e.iid, e) for e in data.frames)
+            stacks.update((e.iid, e) for e in data.callstacks)
+            if not packet.HasField("perf_sample"):
+                continue
+            assert packet.sequence_flags & 2 and packet.timestamp_clock_id == 0, "a time of the trace's own clock"
+            calls = [frames[frame] for frame in stacks[packet.perf_sample.callstack_iid].frame_ids]
+            assert all(call.mapping_id in mappings for call in calls), "trace processor leaves out frames without a mapping"
+            self.samples.append(
+                {
+                    "time": packet.timestamp,
+                    "thread": (packet.perf_sample.pid, packet.perf_sample.tid),
+                    "calls": [names[call.function_name_id] for call in calls],
+                    "places": [(paths.get(call.source_path_iid, ""), call.line_number) for call in calls],
+                }
+            )
+
+
+def test_samples_are_callstacks_of_their_threads(traces):
+    samples = Callstacks((traces / "sampled.pftrace").read_bytes()).samples
+    loop = [sample for sample in samples if sample["thread"] == (437, 437)]
+    assert len(loop) == 40
+    times = [sample["time"] - loop[0]["time"] for sample in loop]
+    assert times[:8] == [1_000_000 * ms // 10 for ms in (0, 10, 20, 35, 45, 55, 65, 75)]
+    assert loop[0]["calls"] == ["main (/home/me/train.py:40)", "forward (/home/me/train.py:7)"]
+    assert loop[0]["places"] == [("/home/me/train.py", 40), ("/home/me/train.py", 7)]
+    assert loop[7]["calls"][-1] == "[waits_for_lock]"
+    saver = [sample["calls"][-1] for sample in samples if sample["thread"] == (437, 440)]
+    assert saver == ["[sleeps]"] + 5 * ["[waits_for_gil]"]
+
+
+def test_the_threads_of_samples_are_described(traces):
+    replay = load(traces, "sampled")
+    threads = {(track.thread.pid, track.thread.tid) for track in replay.tracks.values() if track.HasField("thread")}
+    assert {sample["thread"] for sample in Callstacks((traces / "sampled.pftrace").read_bytes()).samples} <= threads
+
+
+def test_without_samples_there_are_no_callstacks(traces):
+    assert not Callstacks((traces / "cpu.pftrace").read_bytes()).samples

@@ -38,6 +38,7 @@ class Case:
     torchrun: int = 0  # how many ranks
     recording: str = ""  # which of several recordings is judged: "rank0"
     needs: list[str] = field(default_factory=list)  # packages
+    told_by: list[str] = field(default_factory=list)  # options that the first line must ask for, with which it then names the line
     known: str = ""  # why the product does not name this fault yet
 
     @property
@@ -72,13 +73,14 @@ def cases() -> dict[str, list[Case]]:
     return {kind: [Case(folder / f"{name}.py", **row) for name, row in rows[kind].items()] for kind, folder in folders.items()}
 
 
-def record(case: Case, argument: str, folder: Path) -> Path:
+def record(case: Case, argument: str, folder: Path, options: tuple[str, ...] = ()) -> Path:
     """The recording of the program with this argument; the program must end well."""
     launcher = ["--", sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(case.torchrun)] if case.torchrun else []
     output = folder / f"{case.name}.{argument}.mtrec"
-    command = [BUILD / "bin" / "mtprof", "run", "-o", output, *launcher, case.program, argument]
+    command = [BUILD / "bin" / "mtprof", "run", *options, "-o", output, *launcher, case.program, argument]
     # One thread for ops: where other programs run too, the threads of an op wait for each other, and that would be the truth.
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # programs run in this interpreter
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PATH": path}
     environment |= {
         "MINDTORCH_NPU": "reference",
         "CUDA_VISIBLE_DEVICES": "",
@@ -86,12 +88,17 @@ def record(case: Case, argument: str, folder: Path) -> Path:
         "TORCHINDUCTOR_CACHE_DIR": str(Path(tempfile.gettempdir()) / "judgement_inductor"),
     }
     done = subprocess.run([str(part) for part in command], cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+    if done.returncode:
+        raise RuntimeError(f"{case.name} {argument}: status {done.returncode}\n{done.stdout[-1000:]}{done.stderr[-3000:]}")
+    return recorded(case, argument, folder)
+
+
+def recorded(case: Case, argument: str, folder: Path) -> Path:
+    """The recording of the program that lies in the folder."""
     recordings = sorted(folder.glob(f"{case.name}.{argument}*.mtrec"))
     chosen = [path for path in recordings if case.recording in path.name]
-    if done.returncode or len(chosen) != 1:
-        raise RuntimeError(
-            f"{case.name} {argument}: status {done.returncode}, recordings {recordings}\n" f"{done.stdout[-1000:]}{done.stderr[-3000:]}"
-        )
+    if len(chosen) != 1:
+        raise RuntimeError(f"{case.name} {argument}: recordings {recordings}")
     return chosen[0]
 
 
@@ -109,6 +116,8 @@ def mistake_with_fault(case: Case, verdict: Verdict) -> str:
     cause = verdict.first_line.rpartition(", ")[0] or verdict.first_line  # names of programs and functions say it too
     if not re.search(case.says, cause, re.IGNORECASE):
         return f"does not name the cause ({case.says})"
+    if case.told_by and "mtprof run " + " ".join(case.told_by) in verdict.first_line:
+        return ""
     if not any(re.search(rf"\b{re.escape(place)}\b", verdict.first_line) for place in case.places()):
         return "does not name the line"
     return ""
@@ -126,6 +135,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="programs; default: all")
     parser.add_argument("--keep", type=Path, help="a folder for recordings and reports")
+    parser.add_argument("--recorded", action="store_true", help="judge the recordings in the folder of --keep again, and record nothing")
     parser.add_argument("--only", choices=["fault", "mended", "good"], help="only programs of this kind")
     options = parser.parse_args()
     wanted = [(argument, case) for case in cases()["fault"] for argument in ("fault", "mended")]
@@ -140,7 +150,7 @@ def main() -> int:
                 print(f"{case.name:26} {kind:7} skipped: needs {', '.join(missing)}", flush=True)
                 continue
             try:
-                verdict = judge(record(case, kind, folder))
+                verdict = judge(recorded(case, kind, folder) if options.recorded else record(case, kind, folder))
                 mistake = mistake_with_fault(case, verdict) if kind == "fault" else mistake_without_fault(verdict)
                 line = verdict.first_line
             except (RuntimeError, subprocess.SubprocessError) as error:

@@ -3,6 +3,8 @@
 Programs are recorded as a newcomer would, without options. `./dev test --judgement` runs these tests.
 """
 
+import re
+
 import pytest
 from judge import cases, judge, mistake_with_fault, mistake_without_fault, record
 
@@ -33,6 +35,14 @@ def test_the_first_line_names_the_fault_and_its_line(case, tmp_path, program):
         pytest.xfail(case.known)
     assert not mistake, verdict.first_line
     assert not case.known, "this fault is named now: take `known` out of cases.json"
+
+
+@pytest.mark.parametrize("case", [case for case in FAULTS if case.told_by], ids=named)
+def test_the_options_that_a_first_line_asks_for_name_the_line(case, tmp_path, program):
+    skip_without_packages(case)
+    verdict = judge(record(case, "fault", tmp_path, tuple(case.told_by)))
+    told = [line for finding in verdict.findings if re.search(case.says, finding["title"], re.IGNORECASE) for line in finding["lines"]]
+    assert any(place in line for place in case.places() for line in told), told
 
 
 @pytest.mark.parametrize("case", FAULTS, ids=named)

@@ -323,6 +323,32 @@ trace::Recording large_recording(std::size_t events) {
   return builder.finish();
 }
 
+trace::Recording sampled_recording() {
+  RecordingBuilder builder;
+  builder.recording().options.sampling_interval_ns = 1'000'000;
+  const TrackId loop = builder.add_thread(437, "python3", kPid), saver = builder.add_thread(440, "saver", kPid);
+  const TrackId worker = builder.add_thread(500, "DataLoader worker 0", kPid + 1);
+  const auto sample = [&](TrackId track, std::int64_t start, std::int64_t duration, trace::ThreadState state, std::string_view function,
+                          int line) {
+    const std::vector<trace::Frame> frames = {{builder.intern("/home/me/train.py"), builder.intern(function), line},
+                                              {builder.intern("/home/me/train.py"), builder.intern("main"), 40}};
+    builder.add_sample(start, duration, track, frames, state);
+  };
+  for (int step = 0; step < 5; ++step) {
+    const std::int64_t start = 10'000'000 * step;
+    builder.add_event({.name = "aten::linear", .kind = EventKind::kOp, .track = loop, .start_ns = start, .duration_ns = 4'000'000});
+    sample(loop, start + 1'000'000, 3'000'000, trace::ThreadState::kRunning, "forward", 7);
+    sample(loop, start + 4'500'000, 4'000'000, trace::ThreadState::kRunning, "count", 12);
+    sample(loop, start + 8'500'000, 1'500'000, trace::ThreadState::kWaitsForLock, "wait", 20);
+    builder.add_event(
+        {.name = "DataLoader.fetch", .kind = EventKind::kScope, .track = worker, .start_ns = start + 100, .duration_ns = 6'000'000});
+  }
+  sample(saver, 2'000'000, 30'000'000, trace::ThreadState::kSleeps, "save", 30);
+  sample(saver, 32'000'000, 5'000'000, trace::ThreadState::kWaitsForGil, "save", 31);
+  set_window(builder, 50'000'000);
+  return builder.finish();
+}
+
 std::vector<std::pair<std::string, trace::Recording>> sample_recordings() {
   std::vector<std::pair<std::string, trace::Recording>> samples;
   samples.emplace_back("cpu", cpu_recording());

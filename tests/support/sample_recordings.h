@@ -24,13 +24,17 @@ trace::Recording device_recording(trace::DeviceType type);
 trace::Recording hostile_recording();
 std::vector<std::string> hostile_names();
 
+// Two threads of a loop with ops, and a worker of another process, all of which were looked at every millisecond. A Chrome trace of it does
+// not come back whole: looks have no duration there.
+trace::Recording sampled_recording();
+
 // No events at all.
 trace::Recording empty_recording();
 
 // `events` ops named after torch's, nested up to four deep, on four threads.
 trace::Recording large_recording(std::size_t events);
 
-// All of them with the names files are given.
+// All of them but the sampled and the large one, with the names files are given.
 std::vector<std::pair<std::string, trace::Recording>> sample_recordings();
 
 }  // namespace mindtorch::tests

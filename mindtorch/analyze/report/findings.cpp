@@ -7,6 +7,7 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <utility>
 
 #include "mindtorch/analyze/report/rules.h"
 #include "mindtorch/analyze/units.h"
@@ -55,6 +56,8 @@ constexpr auto kRules = std::to_array<Rule>({
     {"float32_matmuls", float32_matmuls, kQuarter},
     {"unfused_optimizer", unfused_optimizer, kBatch},
     {"elementwise_chains", elementwise_chains, kQuarter},
+    {"small_calls", small_calls, kAtBest},
+    {"slowing_steps", slowing_steps, kAtBest},
     {"slow_python", slow_python, kAtBest},
     {"slow_python", slow_python, kAtBest},  // of the function with most time, and then of the next one
     {"synchronising_calls", synchronising_calls, kWithoutWait},
@@ -108,8 +111,44 @@ Finding Judge::finding(std::string_view id, std::string title, const Claim& clai
           .lines = lines_of_claim(claim, 3)};
 }
 
-std::vector<std::string> Judge::lines_of_claim(const Claim& claim, std::size_t limit) const {
+std::vector<std::string> Judge::lines_in(const std::vector<EventIndex>& events, std::size_t limit) const {
+  const trace::Recording& recording = analysis.recording();
+  std::map<PlaceId, std::int64_t> times;
+  for (const EventIndex event : events) {
+    const std::int64_t start = recording.events.start_ns[event], end = recording.events.end_ns(event);
+    const std::span<const Segment> segments = attribution.of(recording.track_of(event));
+    auto at = std::ranges::upper_bound(segments, start, {}, &Segment::end_ns);
+    for (; at != segments.end() && at->start_ns < end; ++at) {
+      if (at->is_seen) times[at->place] += std::min(end, at->end_ns) - std::max(start, at->start_ns);
+    }
+  }
+  std::map<std::string, std::int64_t> of_function, of_line;
+  for (const auto& [id, time] : times) of_function[function_of(attribution.place(id))] += time;
+  std::vector<std::pair<std::pair<std::int64_t, std::int64_t>, std::string>> sorted;
+  for (const auto& [id, time] : times) of_line[attribution.place(id).line] += time;
+  for (const auto& [id, time] : times) {
+    const Place& place = attribution.place(id);
+    if (place.line.empty() || of_line[place.line] == 0) continue;
+    sorted.push_back({{of_function[function_of(place)], std::exchange(of_line[place.line], 0)}, place.line});
+  }
+  std::ranges::stable_sort(sorted, std::ranges::greater{}, [](const auto& entry) { return entry.first; });
+  std::vector<std::string> lines;
+  for (std::size_t k = 0; k < std::min(limit, sorted.size()); ++k) lines.push_back(std::move(sorted[k].second));
+  return lines;
+}
+
+// Where some of the time was seen, what was only guessed says nothing.
+std::vector<std::string> Judge::lines_of_claim(const Claim& whole, std::size_t limit) const {
   const auto line_of = [&](const Cell& cell) { return place(cell).line; };
+  Claim claim;
+  for (const Claim::Part& part : whole.parts) {
+    const Cell& cell = ledger.cells()[part.cell];
+    const auto seen =
+        static_cast<double>(part.ns) * static_cast<double>(cell.seen_ns) / static_cast<double>(std::max<std::int64_t>(1, cell.ns));
+    if (cell.seen_ns > 0) claim.parts.push_back({part.cell, static_cast<std::int64_t>(seen)});
+  }
+  if (std::ranges::all_of(claim.parts, [&](const Claim::Part& part) { return place(ledger.cells()[part.cell]).line.empty(); }))
+    claim = whole;
   std::vector<std::string> lines;
   for (const std::string& function : largest(
            claim, [&](const Cell& cell) { return function_of(place(cell)); }, limit)) {

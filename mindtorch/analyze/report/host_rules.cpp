@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "mindtorch/analyze/code_origin.h"
 #include "mindtorch/analyze/report/rules.h"
@@ -30,8 +32,12 @@ void add_calls(const Judge& judge, const Claim& claim, Finding& found) {
 
 // What the workers of a loader did while the steps were judged.
 struct Workers {
-  std::size_t count = 0;
+  std::size_t count = 0;  // that work at the same time
+  std::size_t started = 0;
   double busy = 0;                                // of their time
+  std::int64_t batches = 0;                       // that they made
+  std::int64_t batch_ns = 0;                      // that one of them needs for a batch, without waiting for a processor
+  std::int64_t starting_ns = 0;                   // for which the loop waited for the first batch of a worker
   std::map<std::string, std::int64_t> functions;  // time of `__getitem__` and `collate_fn`, without what is inside of others
   std::map<std::string, std::int64_t> lines;      // of samples, or where these functions begin
 };
@@ -46,6 +52,28 @@ std::string_view source_of(const trace::Recording& recording, EventIndex event) 
   return {};
 }
 
+// For how long a thread was ready to run in an event without a processor, as a worker tells it.
+std::int64_t not_running_ns(const trace::Recording& recording, EventIndex event) {
+  for (const trace::Attribute& attribute : recording.attributes.find(event)) {
+    if (recording.names[attribute.key] == "not_running_ns" && attribute.type == trace::Attribute::Type::kInt) return attribute.bits;
+  }
+  return 0;
+}
+
+// The waits of the loop that the first batch of a worker ended: it was being started.
+std::int64_t waits_for_start(const Judge& judge, std::vector<std::int64_t> first_batches) {
+  const trace::Recording& recording = judge.analysis.recording();
+  std::ranges::sort(first_batches);
+  std::int64_t time = 0;
+  const trace::Track& main = recording.tracks[judge.phases.main_track()];
+  for (EventIndex i = main.first_event; i < main.first_event + main.event_count; ++i) {
+    if (recording.name(i) != "DataLoader.wait" || !judge.ledger.is_judged(recording.events.start_ns[i])) continue;
+    const auto first = std::ranges::lower_bound(first_batches, recording.events.start_ns[i]);
+    if (first != first_batches.end() && *first <= recording.events.end_ns(i)) time += recording.events.duration_ns[i];
+  }
+  return time;
+}
+
 // "__getitem__" of "Dataset.__getitem__(Images)", "pad" of "collate_fn(pad)".
 std::string_view function_in(std::string_view name) {
   const std::size_t open = name.find('(');
@@ -58,7 +86,9 @@ Workers workers_of(const Judge& judge) {
   const trace::Recording& recording = judge.analysis.recording();
   if (recording.tracks.empty()) return workers;
   const std::int64_t main_pid = recording.tracks[judge.phases.main_track()].pid;
-  std::int64_t busy = 0, all = 0;
+  std::int64_t busy = 0, needed = 0;
+  std::set<std::string> names;  // those of an epoch are numbered from 0
+  std::vector<std::int64_t> first_batches;
   for (trace::TrackId t = 0; t < recording.tracks.size(); ++t) {
     const trace::Track& track = recording.tracks[t];
     if (track.kind != trace::Track::Kind::kThread || track.pid == main_pid) continue;
@@ -66,24 +96,32 @@ Workers workers_of(const Judge& judge) {
     for (EventIndex i = track.first_event; i < track.first_event + track.event_count; ++i) {
       const std::string_view name = recording.name(i);
       const bool is_fetch = name == "DataLoader.fetch";
-      fetches |= is_fetch;
+      if (is_fetch && !std::exchange(fetches, true)) first_batches.push_back(recording.events.end_ns(i));
       if (!judge.ledger.is_judged(recording.events.start_ns[i])) continue;
-      if (is_fetch) busy += recording.events.duration_ns[i];
+      if (is_fetch) {
+        busy += recording.events.duration_ns[i];
+        needed += std::max<std::int64_t>(0, recording.events.duration_ns[i] - not_running_ns(recording, i));
+        ++workers.batches;
+      }
       if (!name.starts_with("Dataset.__getitem__") && !name.starts_with("collate_fn(")) continue;
       workers.functions[std::string(name)] += judge.analysis.tree().self_ns(i);
       if (const std::string_view source = source_of(recording, i); !source.empty())
         workers.lines[fmt::format("{}:{}", source, function_in(name))] += judge.analysis.tree().self_ns(i);
     }
     if (!fetches) continue;
-    ++workers.count;
-    all += judge.ledger.total_ns();
+    ++workers.started;
+    names.insert(track.name);
     for (const Segment& segment : judge.attribution.of(t)) {
       if (segment.cause == Cause::kUnknown || segment.place == kNoPlace || !judge.ledger.is_judged(segment.start_ns)) continue;
       const Place& place = judge.attribution.place(segment.place);
       if (place.hint != Cause::kThread) workers.lines[place.line] += segment.duration_ns();
     }
   }
-  workers.busy = all > 0 ? static_cast<double>(busy) / static_cast<double>(all) : 0;
+  workers.count = names.size();
+  const auto all = static_cast<double>(judge.ledger.total_ns()) * static_cast<double>(workers.count);
+  workers.busy = all > 0 ? static_cast<double>(busy) / all : 0;
+  workers.batch_ns = needed / std::max<std::int64_t>(1, workers.batches);
+  workers.starting_ns = waits_for_start(judge, std::move(first_batches));
   workers.lines.erase("");
   return workers;
 }
@@ -140,10 +178,40 @@ std::optional<Finding> waiting_for_gil(const Judge& judge) {
   return found;
 }
 
-std::optional<Finding> waiting_for_data(const Judge& judge) {
-  const Claim claim = judge.free(on_host(Cause::kLoading));
+// For how long the loop was ready to run and did not. Looks see it too often, because whoever looks needs a processor too; the kernel
+// knows.
+std::int64_t time_without_processor(const Judge& judge) {
+  const auto most = static_cast<std::int64_t>(judge.processors.missing.value_or(1) * static_cast<double>(judge.ledger.total_ns()));
+  return judge.free(on_host(Cause::kNotRunning), most).ns;
+}
+
+// Workers that begin anew in each epoch make the loop wait for their first batches.
+std::optional<Finding> restarted_workers(const Judge& judge, const Workers& workers) {
+  if (workers.started <= workers.count) return std::nullopt;
+  const Claim claim = judge.free(on_host(Cause::kLoading), workers.starting_ns);
   if (!judge.is_worth_telling(claim)) return std::nullopt;
+  Finding found = judge.finding("waiting_for_data", "The workers of the data loader are started again in each epoch", claim);
+  found.evidence = {
+      judge.passes_in(claim, fmt::format("waiting for the first batches of {} workers, {} at a time", workers.started, workers.count))};
+  found.remedy = "Keep the workers between epochs: DataLoader(persistent_workers=True).";
+  return found;
+}
+
+std::optional<Finding> waiting_for_data(const Judge& judge) {
   const Workers workers = workers_of(judge);
+  if (auto found = restarted_workers(judge, workers)) return found;
+  // Workers begin once, and what the loop waits for until then is gone after the first batches.
+  const Claim all = judge.free(on_host(Cause::kLoading));
+  const Claim claim = judge.free(on_host(Cause::kLoading), std::max<std::int64_t>(0, all.ns - workers.starting_ns));
+  if (!judge.is_worth_telling(claim)) return std::nullopt;
+  // What the loop itself needs for a batch is what the workers have time for.
+  const std::int64_t not_running = time_without_processor(judge);
+  const std::int64_t loop_ns = (judge.ledger.total_ns() - all.ns - not_running) / std::max<std::int64_t>(1, workers.batches);
+  const bool could_keep_up =
+      workers.batches > 0 &&
+      static_cast<double>(workers.batch_ns) < Thresholds::kInTime * static_cast<double>(loop_ns) * static_cast<double>(workers.count);
+  // On a busy machine, the workers come late though they are fast enough.
+  if (could_keep_up && judge.processors.are_busy()) return std::nullopt;
   const bool has_workers = workers.count > 0 || std::ranges::any_of(judge.analysis.recording().names, [](const std::string& name) {
                              return name == "DataLoader.wait" || contains(name, "_MultiProcessingDataLoaderIter");
                            });
@@ -153,19 +221,28 @@ std::optional<Finding> waiting_for_data(const Judge& judge) {
   if (const std::string function = most_of(workers.functions); !function.empty())
     found.evidence.push_back(
         fmt::format("{} workers are busy for {} of the time, most of it in {}", workers.count, percent_text(workers.busy), function));
-  const bool are_workers_slow = workers.busy >= Thresholds::kMostOfAStep;  // and not the way from them
+  if (workers.batches > 0)
+    found.evidence.push_back(
+        fmt::format("a batch takes one worker {}, and the loop {} without waiting", time_text(workers.batch_ns), time_text(loop_ns)));
+  const bool are_workers_slow = !could_keep_up && workers.batches > 0;  // and not the way from them
   if (const std::string line = most_of(workers.lines); are_workers_slow && !line.empty()) found.lines.insert(found.lines.begin(), line);
   if (!has_workers) {
     add_calls(judge, claim, found);
     found.remedy =
         "Load and prepare batches in other processes: DataLoader(num_workers=4, persistent_workers=True), with pin_memory=True for a "
         "device; or make the line above faster.";
-  } else if (workers.count > 0 && workers.busy < Thresholds::kBusyWorkers) {
+  } else if (could_keep_up) {
     found.remedy =
-        "The workers are not busy all the time: let them work ahead (prefetch_factor), keep them between epochs (persistent_workers=True), "
+        "The workers are fast enough: let them work ahead (prefetch_factor), keep them between epochs (persistent_workers=True), "
         "and send less through the queue (smaller types, tensors instead of lists).";
+  } else if (workers.batches > 0 && loop_ns > 0) {
+    found.remedy = fmt::format(
+        "The workers cannot keep up: make the function above faster, prepare the data once and store it, or, as far as there are "
+        "processors "
+        "for them, use {} workers.",
+        workers.batch_ns / loop_ns + 1);
   } else {
-    found.remedy = "The workers cannot keep up: use more of them, make the function above faster, or prepare the data once and store it.";
+    found.remedy = "The workers cannot keep up: use more of them, make the dataset faster, or prepare the data once and store it.";
   }
   return found;
 }
@@ -246,13 +323,15 @@ std::optional<Finding> files_and_network(const Judge& judge) {
   return found;
 }
 
+// Only what the program's own threads take from each other: the ledger leaves out what other programs take.
 std::optional<Finding> not_running(const Judge& judge) {
-  auto found = judge.worth("not_running", "The processors are busy with other threads", on_host(Cause::kNotRunning),
-                           "being ready to run while other threads have the processors");
-  if (found)
-    found->remedy =
-        "There are more busy threads than processors: set torch.set_num_threads() and the threads of other libraries (OMP_NUM_THREADS) so "
-        "that all processes together have one per processor.";
+  const Claim claim = judge.free(on_host(Cause::kNotRunning), time_without_processor(judge));
+  if (!judge.is_worth_telling(claim)) return std::nullopt;
+  std::optional<Finding> found = judge.finding("not_running", "The processors are busy with other threads", claim);
+  found->evidence = {judge.passes_in(claim, "being ready to run while other threads have the processors")};
+  found->remedy =
+      "There are more busy threads than processors: set torch.set_num_threads() and the threads of other libraries (OMP_NUM_THREADS) so "
+      "that all processes together have one per processor.";
   return found;
 }
 
@@ -260,6 +339,16 @@ std::optional<Finding> exposed_collectives(const Judge& judge) {
   const auto is_meant = [](const Cell& cell) {
     return cell.is_on_device() ? cell.device == DevicePhase::kCollective : cell.cause == Cause::kCollective;
   };
+  // Ranks that share a busy machine wait for each other, though they work equally long. Such waits are longer and shorter by chance; those
+  // for a rank that is late, or for much that is sent, come in nearly all steps.
+  if (judge.processors.are_busy() && !judge.phases.has_device_work()) {
+    const std::vector<StepPhases>& steps = judge.phases.steps();
+    std::vector<std::int64_t> waits;
+    for (const StepPhases& step : steps) waits.push_back(step.host[static_cast<std::size_t>(Cause::kCollective)]);
+    const auto quarter = waits.begin() + static_cast<std::ptrdiff_t>(waits.size() / 4);
+    std::ranges::nth_element(waits, quarter);
+    if (judge.ledger.share(*quarter * static_cast<std::int64_t>(judge.ledger.steps())) < judge.least_wait()) return std::nullopt;
+  }
   auto found = judge.worth("exposed_collectives", "The program waits for collectives", is_meant, "communication that nothing hides");
   if (found)
     found->remedy =
@@ -270,7 +359,8 @@ std::optional<Finding> exposed_collectives(const Judge& judge) {
 
 std::optional<Finding> slow_python(const Judge& judge) {
   const auto is_python = [&](const Cell& cell) {
-    return !cell.is_on_device() && cell.cause == Cause::kPython && !cell.is_glue && !judge.place(cell).function.empty();
+    // A place that was only guessed from a look before is no evidence.
+    return !cell.is_on_device() && cell.cause == Cause::kPython && !cell.is_glue && cell.seen_ns > 0 && !judge.place(cell).function.empty();
   };
   const auto function_of_cell = [&](const Cell& cell) { return function_of(judge.place(cell)); };
   const std::vector<std::string> functions = judge.largest(judge.free(is_python), function_of_cell, 1);

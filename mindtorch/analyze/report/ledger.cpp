@@ -5,6 +5,8 @@
 #include <array>
 #include <unordered_map>
 
+#include "mindtorch/analyze/processors.h"
+
 namespace mindtorch::analyze {
 namespace {
 
@@ -54,12 +56,18 @@ void Ledger::fill(const Analysis& analysis, const Phases& phases) {
   const trace::Recording& recording = analysis.recording();
   // By cause, kind of moment, and then place and name.
   std::array<std::unordered_map<std::uint64_t, std::size_t>, kCauses * kDevicePhases * 8> ids;
-  const auto add = [&](Cell cell, std::int64_t ns) {
+  const bool are_taken = processors_of(recording).are_taken_by_others();
+  const auto add = [&](Cell cell, std::int64_t ns, bool is_seen) {
+    if (are_taken && !cell.is_on_device() && cell.cause == Cause::kNotRunning) {
+      left_out_ns_ += ns;
+      return;
+    }
     const std::size_t moment = (static_cast<std::size_t>(cell.cause) * kDevicePhases + static_cast<std::size_t>(cell.device)) * 8 +
                                (cell.is_glue ? 4 : 0) + (cell.is_between_steps ? 2 : 0) + (cell.is_usual ? 1 : 0);
     const auto [at, is_new] = ids[moment].try_emplace(std::uint64_t{cell.place} << 32 | cell.name, cells_.size());
     if (is_new) cells_.push_back(cell);
     cells_[at->second].ns += ns;
+    cells_[at->second].seen_ns += is_seen ? ns : 0;
   };
   const auto name_of = [&](EventIndex event) {
     const bool is_named = event != kNoEvent && recording.events.kind[event] != trace::EventKind::kPythonFunction;
@@ -82,7 +90,7 @@ void Ledger::fill(const Analysis& analysis, const Phases& phases) {
              .place = segment.place,
              .name = name_of(segment.event),
              .is_glue = glue[static_cast<std::size_t>(&segment - segments.data())]},
-            time);
+            time, segment.is_seen);
       });
     }
     return;
@@ -101,6 +109,7 @@ void Ledger::fill(const Analysis& analysis, const Phases& phases) {
       while (on_device < device.size() && device[on_device].end_ns <= now) ++on_device;
       Cell cell{.is_between_steps = stretch.is_between, .is_usual = stretch.is_usual};
       std::int64_t end = stretch.end_ns;
+      bool is_seen = false;
       if (at < host.size()) {
         const bool has_begun = host[at].start_ns <= now;
         end = std::min(end, has_begun ? host[at].end_ns : host[at].start_ns);
@@ -109,6 +118,7 @@ void Ledger::fill(const Analysis& analysis, const Phases& phases) {
           cell.place = host[at].place;
           cell.name = name_of(host[at].event);
           cell.is_glue = glue[at];
+          is_seen = host[at].is_seen;
         }
       }
       if (on_device < device.size()) {
@@ -118,9 +128,10 @@ void Ledger::fill(const Analysis& analysis, const Phases& phases) {
           cell.device = device[on_device].phase;
           cell.name = name_of(device[on_device].event);
           cell.place = launch_place(device[on_device].event);
+          is_seen = false;
         }
       }
-      add(cell, end - now);
+      add(cell, end - now, is_seen);
       now = end;
     }
   }

@@ -25,6 +25,7 @@ struct Cell {
   bool is_glue = false;  // a short stretch of Python between ops, which each of them needs
   std::int64_t ns = 0;
   std::int64_t claimed_ns = 0;
+  std::int64_t seen_ns = 0;  // of which the place is known, and not guessed from a look before
 
   bool is_on_device() const { return device != DevicePhase::kIdle; }
   std::int64_t free_ns() const { return ns - claimed_ns; }
@@ -61,6 +62,9 @@ class Ledger {
 
   const std::vector<Cell>& cells() const { return cells_; }
   std::int64_t total_ns() const { return total_ns_; }  // of all cells
+  // The time in which the loop was ready to run, and other programs had the processors. It is in no cell: how the program runs is not to
+  // blame for it, and shares are of the rest.
+  std::int64_t left_out_ns() const { return left_out_ns_; }
   // How many steps are judged; without steps, 1. The first of more than three is left out: it warms up caches and compiles.
   std::size_t steps() const { return steps_; }
   std::span<const Stretch> stretches() const { return stretches_; }  // in order of time, without overlaps
@@ -77,7 +81,8 @@ class Ledger {
       }
     }
   }
-  std::int64_t mean_ns() const { return total_ns_ / static_cast<std::int64_t>(steps_); }  // of a step, with the time to the next one
+  // Of a step, with the time to the next one and with what is left out.
+  std::int64_t mean_ns() const { return (total_ns_ + left_out_ns_) / static_cast<std::int64_t>(steps_); }
   std::int64_t per_step(std::int64_t ns) const { return ns / static_cast<std::int64_t>(steps_); }
   double share(std::int64_t ns) const { return total_ns_ == 0 ? 0 : static_cast<double>(ns) / static_cast<double>(total_ns_); }
 
@@ -92,6 +97,7 @@ class Ledger {
   std::vector<Stretch> stretches_;
   std::vector<Cell> cells_;
   std::int64_t total_ns_ = 0;
+  std::int64_t left_out_ns_ = 0;
   std::size_t steps_ = 1;
 };
 

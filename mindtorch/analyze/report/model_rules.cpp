@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "mindtorch/analyze/report/rules.h"
@@ -28,12 +30,14 @@ struct TimeInside {
   std::int64_t ns = 0, calls = 0;
   std::set<EventNames::Key> names;
   std::set<Cause> causes;
+  std::vector<EventIndex> outermost;
 
   void add(const Judge& judge, EventIndex event) {
     const trace::EventColumns& events = judge.analysis.recording().events;
     if (!judge.ledger.is_judged(events.start_ns[event])) return;
     ns += events.duration_ns[event];
     ++calls;
+    outermost.push_back(event);
     for (EventIndex i = event; i < judge.analysis.tree().subtree_end(event); ++i) {
       if (!judge.analysis.tree().is_node(i)) continue;
       names.insert(judge.analysis.names().key(events.name[i]));
@@ -81,6 +85,7 @@ std::optional<Finding> finding_inside(const Judge& judge, std::string_view id, s
   if (claim.ns == 0 || judge.ledger.share(claim.ns) < least) return std::nullopt;
   Finding found = judge.finding(id, std::move(title), claim);
   found.evidence = {judge.passes_in(claim, where)};
+  if (auto lines = judge.lines_in(inside.outermost, 3); !lines.empty()) found.lines = std::move(lines);
   return found;
 }
 
@@ -223,6 +228,48 @@ std::optional<Finding> converted_layouts(const Judge& judge) {
         "Keep one layout: convert model and input once with .to(memory_format=torch.channels_last), and leave out .contiguous() where ops "
         "take "
         "strided tensors.";
+  return found;
+}
+
+std::optional<Finding> small_calls(const Judge& judge) {
+  if (judge.phases.has_device_work()) return std::nullopt;  // small kernels are another rule's
+  const trace::EventColumns& events = judge.analysis.recording().events;
+  struct Calls {
+    std::int64_t ns = 0;
+    std::vector<EventIndex> forward, backward;
+    double count() const { return static_cast<double>(forward.size() + backward.size()); }
+  };
+  std::map<EventNames::Key, Calls> by_name;
+  for (EventIndex i = 0; i < events.size(); ++i) {
+    if (!judge.analysis.tree().is_node(i) || !judge.ledger.is_judged(events.start_ns[i])) continue;
+    const Cause cause = judge.phases.of(i);
+    const EventIndex parent = judge.analysis.tree().parent(i);
+    const bool is_forward = cause == Cause::kForward && events.kind[i] == EventKind::kOp && is_called_by_program(judge, i);
+    const bool is_backward = cause == Cause::kBackward && (parent == kNoEvent || judge.phases.of(parent) != Cause::kBackward);
+    if (!is_forward && !is_backward) continue;
+    Calls& calls = by_name[judge.analysis.names().key(events.name[i])];
+    calls.ns += events.duration_ns[i];
+    (is_forward ? calls.forward : calls.backward).push_back(i);
+  }
+  TimeInside inside;
+  std::vector<EventIndex> forward;
+  for (const auto& [name, calls] : by_name) {
+    const bool are_many = calls.count() >= Thresholds::kManySmallCalls * static_cast<double>(judge.ledger.steps());
+    if (!are_many || static_cast<double>(calls.ns) >= static_cast<double>(Thresholds::kSmallCallNs) * calls.count()) continue;
+    for (const EventIndex i : calls.forward) inside.add(judge, i);
+    for (const EventIndex i : calls.backward) inside.add(judge, i);
+    forward.insert(forward.end(), calls.forward.begin(), calls.forward.end());
+  }
+  if (forward.empty()) return std::nullopt;
+  const double per_step = inside.calls_per_step(judge);
+  auto found =
+      finding_inside(judge, "small_calls", "Small ops are called one by one", inside, Thresholds::kVeryMuch,
+                     fmt::format("{:.0f} small ops, forward and backward, of {} each", per_step, time_text(inside.ns / inside.calls)));
+  if (!found) return found;
+  if (auto lines = judge.lines_in(forward, 3); !lines.empty()) found->lines = std::move(lines);
+  found->remedy =
+      "Calling such an op takes as long as what it computes. Replace a loop over rows, time steps or samples by one call with all of them "
+      "(torch.vmap, padded batches), or compile the model (torch.compile).";
   return found;
 }
 

@@ -104,24 +104,62 @@ std::optional<Finding> unfused_optimizer(const Judge& judge) {
   return found;
 }
 
+// How often a backward pass begins: nodes of one pass have descending sequence numbers.
+std::int64_t backward_passes(const Judge& judge) {
+  const trace::EventColumns& events = judge.analysis.recording().events;
+  std::int64_t passes = 0, before = -1;
+  for (EventIndex i = 0; i < events.size(); ++i) {
+    if (events.kind[i] != EventKind::kBackward || !judge.ledger.is_judged(events.start_ns[i])) continue;
+    const std::int64_t sequence = trace::sequence_of(events.link[i]);
+    if (sequence < 0) continue;
+    passes += sequence > before ? 1 : 0;
+    before = sequence;
+  }
+  return std::max<std::int64_t>(1, passes);
+}
+
+// The time in which backward adds gradients to those that are there already. With one pass per step, it would keep them as they are if
+// there were none.
+std::int64_t adding_to_gradients(const Judge& judge) {
+  const trace::EventColumns& events = judge.analysis.recording().events;
+  std::int64_t time = 0;
+  for (EventIndex i = 0; i < events.size(); ++i) {
+    if (!judge.analysis.tree().is_node(i) || !judge.ledger.is_judged(events.start_ns[i])) continue;
+    const std::string_view name = judge.analysis.recording().name(i);
+    const EventIndex around = judge.analysis.tree().parent(i);
+    if (around == kNoEvent || (name != "aten::add_" && name != "aten::add")) continue;
+    if (judge.analysis.recording().name(around).ends_with("AccumulateGrad"))
+      time += events.duration_ns[i] + judge.analysis.launches().total_ns(i);
+  }
+  const auto steps = static_cast<std::int64_t>(judge.ledger.steps());
+  return time * std::min(steps, backward_passes(judge)) / backward_passes(judge);
+}
+
 std::optional<Finding> zeroed_gradients(const Judge& judge) {
   const trace::Recording& recording = judge.analysis.recording();
   const trace::EventColumns& events = recording.events;
   const std::vector<bool> fills =
       meant_names(recording, [](std::string_view name) { return contains(name, "zero_") && !contains(name, "zero_grad"); });
   std::int64_t time = 0;
+  std::vector<EventIndex> fills_of_gradients;
   const double calls = judge.count_per_step([&](EventIndex i) {
     if (!fills[events.name[i]] || !judge.analysis.tree().is_node(i)) return false;
     const EventIndex around = judge.analysis.tree().parent(i);
     if (around == kNoEvent || !contains(recording.name(around), "Optimizer.zero_grad")) return false;
+    if (judge.ledger.is_judged(events.start_ns[i])) fills_of_gradients.push_back(i);
     if (judge.ledger.is_judged(events.start_ns[i])) time += events.duration_ns[i] + judge.analysis.launches().total_ns(i);
     return true;
   });
-  const Claim claim = judge.free([](const Cell& cell) { return cell.cause == Cause::kOptimizer; }, time);
+  if (calls == 0) return std::nullopt;
+  const std::int64_t adding = adding_to_gradients(judge);
+  Claim claim = judge.free([](const Cell& cell) { return cell.cause == Cause::kOptimizer; }, time);
+  claim.add(judge.free([](const Cell& cell) { return cell.cause == Cause::kBackward; }, adding));
   if (!judge.is_worth_telling(claim)) return std::nullopt;
   Finding found = judge.finding("zeroed_gradients", "Gradients are filled with zeros", claim);
-  found.evidence = {fmt::format("{:.0f} fills per step in zero_grad take {}, on the host and on the device", calls,
-                                time_text(judge.ledger.per_step(time)))};
+  found.evidence = {
+      fmt::format("{:.0f} fills per step in zero_grad take {}, and adding to the zeros takes {}, on the host and on the device", calls,
+                  time_text(judge.ledger.per_step(time)), time_text(judge.ledger.per_step(adding)))};
+  if (auto lines = judge.lines_in(fills_of_gradients, 3); !lines.empty()) found.lines = std::move(lines);
   found.remedy = "Drop the gradients instead: optimizer.zero_grad(set_to_none=True), which is PyTorch's default.";
   return found;
 }

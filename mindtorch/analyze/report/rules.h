@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mindtorch/analyze/processors.h"
 #include "mindtorch/analyze/replay/predictions.h"
 #include "mindtorch/analyze/report/findings.h"
 #include "mindtorch/analyze/report/ledger.h"
@@ -27,11 +28,14 @@ struct Thresholds {
   static constexpr double kManyKernels = 50;           // per step
   static constexpr double kManyOptimizerOps = 50;      // per step
   static constexpr double kManyElementAccesses = 200;  // per step
+  static constexpr double kGrowsInAPart = 1.05;        // times, from one quarter of the steps to the next
   static constexpr double kSlowStep = 1.5;             // times the mean of the usual ones
   static constexpr std::size_t kStepsToCompare = 8;
   static constexpr std::int64_t kLeakBytes = 4096;           // per step
   static constexpr std::int64_t kLeakOfProcess = 256 << 10;  // per step; less is noise of allocators
-  static constexpr double kBusyWorkers = 0.8;                // of their time
+  static constexpr double kInTime = 0.75;                    // of the loop's time for a batch: workers that need no more keep up
+  static constexpr double kManySmallCalls = 100;             // of one op, per step
+  static constexpr std::int64_t kSmallCallNs = 40'000;       // of which calling it is a large part
 };
 
 // "train.py:main", whatever line of it runs: functions of one name in one file are one.
@@ -43,7 +47,12 @@ std::string percent_text(double share);
 class Judge {
  public:
   Judge(const Analysis& of, const Phases& its_phases, const WorkTables& its_tables, Ledger& its_ledger)
-      : analysis(of), phases(its_phases), tables(its_tables), ledger(its_ledger), attribution(its_phases.attribution()) {}
+      : analysis(of),
+        phases(its_phases),
+        tables(its_tables),
+        ledger(its_ledger),
+        attribution(its_phases.attribution()),
+        processors(processors_of(of.recording())) {}
 
   using IsMeant = std::function<bool(const Cell&)>;
   // Time that no finding has claimed yet.
@@ -61,6 +70,10 @@ class Judge {
   std::string_view unit() const { return phases.has_steps() ? "step" : "recording"; }
   // How often events that are meant begin in a judged step, on average.
   double count_per_step(const std::function<bool(EventIndex)>& is_meant) const;
+  // The least share of a step that a wait for another thread or process must have to be the program's, and not that of a busy machine.
+  double least_wait() const { return processors.are_busy() ? Thresholds::kMostOfAStep : Thresholds::kWorthTelling; }
+  // The lines in which the thread was seen while these events ran, most time first.
+  std::vector<std::string> lines_in(const std::vector<EventIndex>& events, std::size_t limit) const;
   // The lines with most time in the function with most time, then those of the next one.
   std::vector<std::string> lines_of_claim(const Claim& claim, std::size_t limit) const;
   // The largest of the texts that `text` gives for the cells of a claim, by time; empty texts do not count.
@@ -71,6 +84,7 @@ class Judge {
   const WorkTables& tables;
   Ledger& ledger;
   const Attribution& attribution;
+  const Processors processors;
   mutable Claim last_claim;  // of the last finding
 };
 
@@ -109,6 +123,7 @@ std::optional<Finding> unused_graphs(const Judge& judge);
 std::optional<Finding> deep_copies(const Judge& judge);
 std::optional<Finding> converted_layouts(const Judge& judge);
 std::optional<Finding> elementwise_chains(const Judge& judge);
+std::optional<Finding> small_calls(const Judge& judge);
 // copy_rules.cpp
 std::optional<Finding> unneeded_copies(const Judge& judge);
 // device_rules.cpp: devices and the work on them
@@ -120,6 +135,7 @@ std::optional<Finding> idle_device(const Judge& judge);
 std::optional<Finding> device_allocations(const Judge& judge);
 // step_rules.cpp: steps beside each other
 std::optional<Finding> uneven_steps(const Judge& judge);
+std::optional<Finding> slowing_steps(const Judge& judge);
 std::optional<Finding> time_between_steps(const Judge& judge);
 std::optional<Finding> growing_memory(const Judge& judge);
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <map>
 #include <string>
@@ -102,6 +103,7 @@ std::optional<Finding> growing_process(const Judge& judge) {
 std::optional<Finding> uneven_steps(const Judge& judge) {
   const std::vector<StepPhases>& steps = judge.phases.steps();
   if (!judge.phases.has_steps() || steps.size() < Thresholds::kStepsToCompare + 1) return std::nullopt;
+  if (judge.processors.are_busy()) return std::nullopt;  // any step may have to wait for a processor, or for a process that does
   const StepKind& usual = judge.phases.kinds().front();
   std::vector<const StepPhases*> slow;
   std::int64_t lost = 0;
@@ -123,6 +125,44 @@ std::optional<Finding> uneven_steps(const Judge& judge) {
   found.remedy =
       "Look at the slow steps in the timeline. Common causes are evaluation, checkpoints and logging inside of the loop, a data loader "
       "that runs dry, garbage collection, and shapes that are compiled anew.";
+  return found;
+}
+
+// Something is walked, copied or searched in each step that grows: a history, a cache, a text that is written word by word.
+std::optional<Finding> slowing_steps(const Judge& judge) {
+  const std::vector<StepPhases>& steps = judge.phases.steps();
+  constexpr std::size_t kParts = 4;
+  const bool is_comparable =
+      judge.phases.has_steps() && steps.size() > 2 * kParts * kParts && judge.phases.origin() != Iterations::Origin::kEngine;
+  if (!is_comparable || judge.processors.are_busy()) return std::nullopt;
+  std::array<std::int64_t, kParts> usual{};
+  std::array<std::array<std::int64_t, kCauses>, kParts> causes{};
+  const std::size_t length = (steps.size() - 1) / kParts;
+  for (std::size_t part = 0; part < kParts; ++part) {
+    std::vector<std::int64_t> durations;
+    for (std::size_t k = 1 + part * length; k < 1 + (part + 1) * length; ++k) {
+      durations.push_back(steps[k].duration_ns);
+      for (std::size_t cause = 0; cause < kCauses; ++cause) causes[part][cause] += steps[k].host[cause];
+    }
+    usual[part] = median_of(durations);
+    if (part > 0 && static_cast<double>(usual[part]) < Thresholds::kGrowsInAPart * static_cast<double>(usual[part - 1]))
+      return std::nullopt;
+  }
+  if (static_cast<double>(usual.back()) < Thresholds::kSlowStep * static_cast<double>(usual.front())) return std::nullopt;
+  std::size_t most = 0;
+  const auto growth = [&](std::size_t cause) { return causes.back()[cause] - causes.front()[cause]; };
+  for (std::size_t cause = 0; cause < kCauses; ++cause) most = growth(cause) > growth(most) ? cause : most;
+  const auto cost = (judge.ledger.mean_ns() - usual.front()) * static_cast<std::int64_t>(judge.ledger.steps());
+  const Claim claim = judge.free([&](const Cell& cell) { return !cell.is_on_device() && cell.cause == static_cast<Cause>(most); },
+                                 std::max<std::int64_t>(0, cost));
+  if (!judge.is_worth_telling(claim)) return std::nullopt;
+  Finding found = judge.finding("slowing_steps", "Steps take longer and longer", claim);
+  found.evidence = {fmt::format("a step takes {} in the first quarter, {} in the last one; most of what is added is: {}",
+                                time_text(usual.front()), time_text(usual.back()), cause_name(static_cast<Cause>(most)))};
+  found.remedy =
+      "Something grows that each step goes through: a list, a cache, or the input itself. Keep running sums instead of histories, bound "
+      "caches, "
+      "and do not compute again what was computed for earlier parts of the input (keys and values of attention).";
   return found;
 }
 

@@ -15,6 +15,7 @@ namespace {
 constexpr double kEnoughExplained = 0.8;
 constexpr double kBadShare = 0.3;
 constexpr std::size_t kFewSteps = 3;
+constexpr double kTooMuchMissing = 0.75;  // of the processor time that the program wanted: little of it was seen
 
 std::string capitalised(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
@@ -54,6 +55,14 @@ std::string largest_causes(const Ledger& ledger) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", percent_text(ledger.share(times[order[k]])), name);
   }
   return text;
+}
+
+// What a reader must know of the machine; empty if there is nothing.
+std::string busy_machine(const trace::Recording& recording) {
+  const Processors processors = processors_of(recording);
+  if (!processors.are_busy()) return {};
+  return fmt::format("; other programs had {} of the processors{}", percent_text(processors.others),
+                     processors.are_taken_by_others() ? ", and the time without one is left out" : " meanwhile");
 }
 
 std::string how_to_see(const Phases& phases, const trace::Recording& recording) {
@@ -111,9 +120,14 @@ Judgement find_verdict(const Analysis& analysis, const Phases& phases, const Led
     verdict.level = top.share >= kBadShare ? Judgement::Level::kBad : Judgement::Level::kWarning;
     verdict.text = first + top.title;
     if (top.cost_ns > 0)
-      verdict.text +=
-          fmt::format(": {} of {} per {} ({})", time_text(top.cost_ns), time_text(ledger.mean_ns()), unit, percent_text(top.share));
+      verdict.text += fmt::format(": {} of {} per {} ({})", time_text(top.cost_ns), time_text(ledger.per_step(ledger.total_ns())), unit,
+                                  percent_text(top.share));
     if (!top.lines.empty()) verdict.text += ", " + short_line(top.lines[0]);
+    if (top.lines.empty() && top.id == "growing_memory") {
+      verdict.next = "`mtprof run --memory --stack` records the lines that allocate it";
+      verdict.text += "; " + verdict.next;
+    }
+    verdict.text += busy_machine(recording);
     if (top.lines.empty() && verdict.next.empty()) verdict.next = how_to_see(phases, recording);
     return verdict;
   }
@@ -121,11 +135,22 @@ Judgement find_verdict(const Analysis& analysis, const Phases& phases, const Led
     verdict.level = Judgement::Level::kUnknown;
     verdict.text = first + capitalised(verdict.unknown);
     if (known != findings.end()) verdict.text += fmt::format("; known: {} ({})", known->title, time_text(known->cost_ns));
+    verdict.text += busy_machine(recording);
+    return verdict;
+  }
+  const Processors processors = processors_of(recording);
+  if (processors.are_taken_by_others() && processors.missing.value_or(0) >= kTooMuchMissing) {
+    verdict.unknown =
+        fmt::format("the program was ready to run and waited for a processor for {} of the time, while other programs had {} of them",
+                    percent_text(*processors.missing), percent_text(processors.others));
+    verdict.next = "record it again when the machine is less busy";
+    verdict.text = fmt::format("{}{}: {}", first, capitalised(verdict.unknown), verdict.next);
     return verdict;
   }
   verdict.level = first.empty() ? Judgement::Level::kGood : Judgement::Level::kUnknown;
   verdict.text = fmt::format("{}Nothing stands out: {} of a {} is explained ({})", first, percent_text(verdict.explained_share), unit,
-                             largest_causes(ledger));
+                             largest_causes(ledger)) +
+                 busy_machine(recording);
   if (!recording.options.shapes)
     verdict.next = "`mtprof run --shapes` records types and shapes, which would show float64 and needless copies";
   return verdict;

@@ -10,6 +10,7 @@
 #include "mindtorch/export/chrome/counter_events.h"
 #include "mindtorch/export/chrome/events.h"
 #include "mindtorch/export/chrome/header.h"
+#include "mindtorch/export/chrome/sample_events.h"
 #include "mindtorch/export/json_text.h"
 #include "mindtorch/export/layout.h"
 #include "mindtorch/trace/chrome_format.h"
@@ -100,6 +101,7 @@ void write_chrome_trace(const trace::Recording& recording, std::string_view trac
   events.write_instants();
   events.write_memory();
   chrome::append_counters(recording, layout, offset, out);
+  chrome::append_samples(recording, layout, offset, out);
   events.write_flows("fwdbwd", forward_backward_flows(recording));
   events.write_flows("ac2g", launch_flows(analysis));
   events.write_flows("collective", collective_flows(recording));

@@ -21,6 +21,7 @@ inline constexpr Field kSequenceFlags = 13;
 inline constexpr Field kTimestampClockId = 58;
 inline constexpr Field kDefaults = 59;
 inline constexpr Field kTrackDescriptor = 60;
+inline constexpr Field kPerfSample = 66;
 inline constexpr std::uint32_t kStateCleared = 1;
 inline constexpr std::uint32_t kNeedsState = 2;
 }  // namespace trace_packet
@@ -61,10 +62,40 @@ namespace interned_data {
 inline constexpr Field kCategories = 1;
 inline constexpr Field kEventNames = 2;
 inline constexpr Field kAnnotationNames = 3;
+inline constexpr Field kFunctionNames = 5;
+inline constexpr Field kFrames = 6;
+inline constexpr Field kCallstacks = 7;
+inline constexpr Field kMappingPaths = 17;
+inline constexpr Field kSourcePaths = 18;
+inline constexpr Field kMappings = 19;
 inline constexpr Field kAnnotationStrings = 29;
 inline constexpr Field kId = 1;
 inline constexpr Field kText = 2;
 }  // namespace interned_data
+
+namespace frame_fields {
+inline constexpr Field kFunctionId = 2;
+inline constexpr Field kMappingId = 3;
+inline constexpr Field kSourcePathId = 5;
+inline constexpr Field kLine = 6;
+}  // namespace frame_fields
+
+namespace callstack_fields {
+inline constexpr Field kFrameIds = 2;
+}  // namespace callstack_fields
+
+namespace mapping_fields {
+inline constexpr Field kPathIds = 7;
+}  // namespace mapping_fields
+
+namespace perf_sample {
+inline constexpr Field kCpu = 1;
+inline constexpr Field kPid = 2;
+inline constexpr Field kTid = 3;
+inline constexpr Field kCallstackId = 4;
+inline constexpr Field kCpuMode = 5;
+inline constexpr std::uint32_t kUserMode = 2;
+}  // namespace perf_sample
 
 namespace debug_annotation {
 inline constexpr Field kNameId = 1;

@@ -11,6 +11,7 @@
 #include "mindtorch/export/output.h"
 #include "mindtorch/export/perfetto/event_packets.h"
 #include "mindtorch/export/perfetto/fields.h"
+#include "mindtorch/export/perfetto/sample_packets.h"
 #include "mindtorch/export/perfetto/sequence.h"
 #include "mindtorch/export/perfetto/tracks.h"
 #include "mindtorch/trace/chrome_format.h"
@@ -94,6 +95,7 @@ void write_perfetto_trace(const trace::Recording& recording, const std::string& 
     Sequence sequence = sequence_of(uuids(Uuids::Of::kCounter, c));
     events.append_counter(sequence, recording.counters[c]);
   }
+  append_samples(out, ++sequence_id, recording, layout);
   out.commit();
 }
 

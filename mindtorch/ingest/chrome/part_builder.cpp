@@ -55,6 +55,12 @@ void PartBuilder::add(Element& element) {
     case 's': return add_flow(element, true, false);
     case 't': return add_flow(element, false, false);
     case 'f': return add_flow(element, false, true);
+    case 'P': {
+      // Looks without a duration are not read back into samples, which have one.
+      const std::string& name = part_.recording.names[element.name];
+      if (name == format::kProfileStart || name == format::kProfilePart) return;
+      return skip("phase P");
+    }
     case '\0': return skip("no phase");
     default: return skip("phase " + std::string(phase));
   }

@@ -19,9 +19,10 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from mindtorch_v2 import _C
-from mindtorch_v2.capture.data_worker import LoggedQueue, LoggedScope, WorkerLog
+from mindtorch_v2.capture.data_worker import LoggedFetch, LoggedQueue, LoggedScope, WorkerLog
 
 _PREFIX = "mindtorch-loading-"
+_FETCH = "DataLoader.fetch"
 _NO_SCOPE = nullcontext()
 _hooked: set[str] = set()
 _profiles = 0  # that record now and want these scopes
@@ -49,7 +50,8 @@ class DataLoading:
 def _scope(name: str, source: str = ""):
     """A function that returns a context manager for each call."""
     if _log is not None:
-        scope = LoggedScope(_log, _log.name(name, source))
+        number = _log.name(name, source)
+        scope = LoggedFetch(_log, number) if name == _FETCH else LoggedScope(_log, number)
         return lambda: scope
     return lambda: _C.record_function(name) if _profiles > 0 else _NO_SCOPE
 
@@ -99,7 +101,7 @@ def _record_fetcher(fetcher) -> None:
     name = getattr(function, "__qualname__", type(function).__qualname__)
     code = function if hasattr(function, "__code__") else type(function).__call__
     fetcher.collate_fn = _in_scope(collate, _scope(f"collate_fn({name})", _source(code)))
-    fetcher.fetch = _in_scope(fetcher.fetch, _scope("DataLoader.fetch"))
+    fetcher.fetch = _in_scope(fetcher.fetch, _scope(_FETCH))
 
 
 def _in_scope(function, scope):

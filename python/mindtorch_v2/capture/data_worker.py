@@ -47,9 +47,10 @@ class WorkerLog:
             self._lines.append(f"n {len(self._names)} {words}\n")
         return self._names.setdefault(words, len(self._names))
 
-    def span(self, name: int, begin: int) -> None:
-        """From `begin` until now."""
-        self._lines.append(f"s {name} {begin} {time.monotonic_ns()}\n")
+    def span(self, name: int, begin: int, not_running: int | None = None) -> None:
+        """From `begin` until now, and for how long of that this thread was ready to run without a processor, where that is known."""
+        told = "" if not_running is None else f" {max(0, not_running)}"
+        self._lines.append(f"s {name} {begin} {time.monotonic_ns()}{told}\n")
 
     def flush(self) -> None:
         if self._ended:
@@ -102,6 +103,42 @@ class LoggedScope:
 
     def __exit__(self, *_) -> None:
         self._log.span(self._name, self._begin)
+
+
+class RunDelay:
+    """For how long this thread was ready to run without a processor, from the kernel; None where it does not tell."""
+
+    def __init__(self):
+        self._file = -1
+        with contextlib.suppress(OSError):
+            self._file = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+
+    def ns(self) -> int | None:
+        if self._file < 0:
+            return None
+        try:
+            return int(os.pread(self._file, 64, 0).split()[1])
+        except (OSError, ValueError, IndexError):
+            return None
+
+
+class LoggedFetch(LoggedScope):
+    """The span of a batch, which also says for how long the worker waited for a processor."""
+
+    __slots__ = ("_delay", "_delay_before")
+
+    def __init__(self, log: WorkerLog, name: int):
+        super().__init__(log, name)
+        self._delay = RunDelay()
+
+    def __enter__(self) -> None:
+        self._delay_before = self._delay.ns()
+        super().__enter__()
+
+    def __exit__(self, *_) -> None:
+        after = self._delay.ns()
+        is_known = after is not None and self._delay_before is not None
+        self._log.span(self._name, self._begin, after - self._delay_before if is_known else None)
 
 
 class LoggedQueue:

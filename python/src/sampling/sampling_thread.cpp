@@ -106,12 +106,14 @@ void SamplingThread::look(std::uint64_t now) {
   gil_holder_ = reader_.gil_holder();
   collects_garbage_ = gil_holder_ != 0 && reader_.collects_garbage();
   for (const ThreadReader::Thread& thread : reader_.threads()) look_at(thread, now);
+  // Where processors are busy, the look before this one may be long ago.
+  const auto interval_ticks = static_cast<std::uint64_t>(static_cast<double>(interval_.count()) / options_.clock.ns_per_tick());
   for (auto each = known_.begin(); each != known_.end();) {
     if (each->second.last_look == looks_) {
       ++each;
       continue;
     }
-    end_sample(each->second, now);  // the thread has ended
+    end_sample(each->second, std::min(now, last_look_ticks_ + interval_ticks));  // the thread has ended since it was last seen
     each = known_.erase(each);
   }
   last_look_ticks_ = now;

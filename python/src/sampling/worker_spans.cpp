@@ -13,6 +13,7 @@
 #include <system_error>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace mindtorch::python {
 namespace {
@@ -77,6 +78,7 @@ class SpanReader {
  private:
   struct Name {
     std::uint32_t name = 0;
+    std::vector<trace::Attribute> details;
     std::uint32_t detail = 0;
   };
 
@@ -100,18 +102,25 @@ class SpanReader {
         Name& name = names_[number];
         name.name = batch_.name_id(line.rest().substr(0, tab));
         if (source.empty()) return;
-        const trace::Attribute attribute = batch_.text_attribute("source", source);
-        name.detail = batch_.details.add({&attribute, 1});
+        name.details = {batch_.text_attribute("source", source)};
+        name.detail = batch_.details.add(name.details);
         return;
       }
       case 's': {
         if (thread_ == 0 || !line.number(number) || !line.number(begin) || !line.number(end)) return;
         const auto name = names_.find(number);
         if (name == names_.end() || end < begin || end <= from_ || end > to_) return;
+        std::uint32_t detail = name->second.detail;
+        if (std::uint64_t wait = 0; line.number(wait) && wait > 0) {
+          std::vector<trace::Attribute> details = name->second.details;
+          details.push_back(
+              {.key = batch_.name_id("not_running_ns"), .type = trace::Attribute::Type::kInt, .bits = static_cast<std::int64_t>(wait)});
+          detail = batch_.details.add(details);
+        }
         batch_.records.push_back({.start = begin,
                                   .end = end,
                                   .name = name->second.name,
-                                  .detail = name->second.detail,
+                                  .detail = detail,
                                   .lane = thread_,
                                   .kind = trace::EventKind::kScope,
                                   .clock = clock_,

@@ -4,7 +4,7 @@
 //   w PID TID WORKER           the worker; first line
 //   l COUNT                    spans that were dropped because the files are bounded
 //   n NUMBER NAME\tSOURCE      the name of spans, and the file and line of their code, which may be empty
-//   s NUMBER BEGIN END         a span, in nanoseconds of CLOCK_MONOTONIC
+//   s NUMBER BEGIN END [WAIT]  a span, in nanoseconds of CLOCK_MONOTONIC, and for how long its thread waited for a processor
 // A file that has grown is renamed to *.old, and another one begins. A line that is torn or makes no sense is left out.
 #pragma once
 

@@ -3,10 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <filesystem>
 #include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "mindtorch/analyze/report/ledger.h"
+#include "mindtorch/ingest/load_trace.h"
 #include "tests/analyze/recordings.h"
+#include "tests/support/random_recording.h"
+#include "tests/support/sample_recordings.h"
 
 namespace mindtorch::analyze {
 namespace {
@@ -39,6 +47,67 @@ TEST(CauseLanes, RowsAreWholeAndOtherThreadsOfOneNameAreOneLane) {
   }
   EXPECT_EQ(lanes[0].rows[0].cause, cause_name(Cause::kUnknown));
   EXPECT_EQ(lanes[0].rows[0].ns_per_step, 600);
+}
+
+// Every recording that the tests of this project keep or make: traces that torch wrote, recordings of steps, devices and several threads.
+std::vector<std::pair<std::string, trace::Recording>> all_recordings() {
+  std::vector<std::pair<std::string, trace::Recording>> all = tests::sample_recordings();
+  all.emplace_back("sampled", tests::sampled_recording());
+  all.emplace_back("large", tests::large_recording(2000));
+  for (std::uint32_t seed = 0; seed < 20; ++seed)
+    all.emplace_back("random " + std::to_string(seed), trace::RandomRecording(seed).make(150));
+  const std::filesystem::path data(MINDTORCH_TEST_DATA);
+  for (const std::filesystem::path& folder : {data, data / "../../fuzz/corpus/mtrec", data / "../../doubles/cupti/data"}) {
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+      const std::string name = file.path().filename().string();
+      if (!name.ends_with(".mtrec") && !name.starts_with("torch_")) continue;
+      all.emplace_back(name, ingest::load_trace(file.path().string()).recording);
+    }
+  }
+  return all;
+}
+
+// The time of the steps that are judged, in which each thread lives.
+std::int64_t judged_time(const Ledger& ledger, const Attribution& attribution, trace::TrackId track) {
+  std::int64_t time = 0;
+  ledger.for_judged(attribution.of(track), [&](const Segment&, std::int64_t part) { time += part; });
+  return time;
+}
+
+TEST(CauseLanes, TheCausesOfEachThreadOfAnyRecordingAddUpToItsWallTime) {
+  std::size_t threads = 0;
+  for (const auto& [name, recording] : all_recordings()) {
+    const Analysis analysis(recording);
+    const Phases phases(analysis);
+    const Attribution& attribution = phases.attribution();
+    const RecordedTime time = attribution.time();
+    for (trace::TrackId t = 0; t < recording.tracks.size(); ++t) {
+      if (recording.tracks[t].kind != trace::Track::Kind::kThread) continue;
+      std::int64_t sum = 0, now = time.start_ns;
+      for (const Segment& segment : attribution.of(t)) {
+        ASSERT_EQ(segment.start_ns, now) << name << ", track " << t << ": a gap, or time that counts twice";
+        now = segment.end_ns;
+        sum += segment.duration_ns();
+      }
+      EXPECT_EQ(sum, time.end_ns - time.start_ns) << name << ", track " << t;
+      ++threads;
+    }
+    const Ledger ledger(analysis, phases);
+    for (const CauseLane& lane : cause_lanes(analysis, phases, ledger, 5)) {
+      double shares = 0;
+      std::int64_t rows = 0;
+      for (const CauseRow& row : lane.rows) shares += row.share, rows += row.ns_per_step;
+      if (lane.ns_per_step == 0) continue;
+      EXPECT_NEAR(shares, 1, 1e-3) << name << ", " << lane.name;
+      // Each row is rounded down to whole nanoseconds per step.
+      EXPECT_NEAR(static_cast<double>(rows), static_cast<double>(lane.ns_per_step),
+                  1e-3 * static_cast<double>(lane.ns_per_step) + static_cast<double>(lane.rows.size()))
+          << name << ", " << lane.name;
+      if (!lane.is_main) continue;
+      EXPECT_EQ(lane.ns_per_step, ledger.per_step(judged_time(ledger, attribution, phases.main_track()))) << name;
+    }
+  }
+  EXPECT_GT(threads, 60U) << "recordings of several threads are among them";
 }
 
 TEST(CauseLanes, AnEmptyRecordingHasNone) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 
+#include "mindtorch/analyze/report/ledger.h"
 #include "tests/analyze/recordings.h"
 
 namespace mindtorch::analyze {
@@ -272,6 +273,102 @@ TEST(Findings, FillingGradientsWithZerosIsFoundAndDroppingThemIsNot) {
   }
 }
 
+// Backward adds to gradients that were filled with zeros; with two passes per step, one of the two additions is needed.
+TEST(Findings, AddingToZerosCountsAsOftenAsItIsNotNeeded) {
+  for (const int passes : {1, 2}) {
+    Maker maker;
+    for (int step = 0; step < 10; ++step) {
+      const std::int64_t start = step * kStep;
+      maker.step(step, start, kStep);
+      maker.scope("Optimizer.zero_grad#SGD.zero_grad", start + 1000, 50'000);
+      maker.op("aten::_foreach_zero_", start + 2000, 40'000);
+      maker.op("aten::linear", start + 60'000, 500'000);
+      for (int pass = 0; pass < passes; ++pass) {
+        const std::int64_t at = start + 600'000 + 180'000 * pass;
+        maker.op("AddmmBackward0", at, 10'000, EventKind::kBackward, trace::make_sequence_link(10 * step + pass));
+        maker.op("torch::autograd::AccumulateGrad", at + 20'000, 150'000, EventKind::kBackward);
+        maker.op("aten::add_", at + 21'000, 100'000);
+      }
+    }
+    const trace::Recording recording = maker.finish();
+    const Analysis analysis(recording);
+    const Phases phases(analysis);
+    const std::vector<Finding> found = find_findings(analysis, phases, work_tables(analysis, phases));
+    ASSERT_THAT(found, ElementsAre(Field(&Finding::id, "zeroed_gradients"))) << passes;
+    EXPECT_NEAR(static_cast<double>(found[0].cost_ns), 140'000, 2'000) << passes;
+  }
+}
+
+// A loop with two workers, of which each needs `batch` for one; the loop waits in each step.
+trace::Recording with_workers(std::int64_t batch, std::int64_t wait, int epochs, bool is_busy) {
+  Maker maker;
+  trace::RecordingBuilder& builder = maker.builder();
+  if (is_busy) builder.recording().metadata = {{"processors_own", "0.2"}, {"processors_others", "0.8"}};
+  constexpr int kSteps = 16;
+  std::vector<trace::TrackId> workers;
+  for (int step = 0; step < kSteps; ++step) {
+    const std::int64_t start = step * kStep;
+    if (step % (kSteps / epochs) == 0) {
+      workers.clear();
+      for (int k = 0; k < 2; ++k) {
+        workers.push_back(builder.add_thread(300 + 2 * step + k, "DataLoader worker " + std::to_string(k), 9));
+      }
+    }
+    maker.step(step, start, kStep);
+    maker.scope("DataLoader.wait", start, wait);
+    maker.op("aten::linear", start + wait, kStep - wait - 1000);
+    builder.add_event({.name = "DataLoader.fetch",
+                       .kind = EventKind::kScope,
+                       .track = workers[static_cast<std::size_t>(step % 2)],
+                       .start_ns = start + wait - std::min(wait, batch) - 10,
+                       .duration_ns = batch});
+  }
+  return maker.finish();
+}
+
+std::vector<Finding> findings_in(const trace::Recording& recording) {
+  const Analysis analysis(recording);
+  const Phases phases(analysis);
+  return find_findings(analysis, phases, work_tables(analysis, phases));
+}
+
+TEST(Findings, WorkersThatCannotKeepUpAreToldWithTheirNumber) {
+  const std::vector<Finding> found = findings_in(with_workers(1'900'000, 300'000, 1, true));
+  ASSERT_THAT(found, ElementsAre(Field(&Finding::id, "waiting_for_data")));
+  EXPECT_THAT(found[0].remedy, HasSubstr("use 3 workers")) << "1.9 ms for a batch, and 0.7 ms until the loop wants the next one";
+}
+
+TEST(Findings, WorkersThatKeepUpAreLateOnABusyMachineAlone) {
+  EXPECT_THAT(findings_in(with_workers(200'000, 300'000, 1, true)), IsEmpty());
+  EXPECT_THAT(findings_in(with_workers(200'000, 300'000, 1, false)), ElementsAre(Field(&Finding::id, "waiting_for_data")))
+      << "on a machine of its own, something else is slow";
+}
+
+TEST(Findings, WorkersThatAreStartedAgainInEachEpochAreTold) {
+  const std::vector<Finding> found = findings_in(with_workers(200'000, 300'000, 8, true));
+  ASSERT_THAT(found, Not(IsEmpty()));
+  EXPECT_THAT(found[0].title, HasSubstr("started again"));
+  EXPECT_THAT(found[0].remedy, HasSubstr("persistent_workers=True"));
+}
+
+// Thirty steps, of which each walks a list that has grown.
+TEST(Findings, StepsThatTakeLongerAndLongerAreFound) {
+  for (const bool grows : {true, false}) {
+    Maker maker;
+    std::int64_t start = 0;
+    for (int step = 0; step < 41; ++step) {
+      const std::int64_t length = grows ? kStep + step * 50'000 : kStep;
+      maker.step(step, start, length);
+      maker.op("aten::linear", start, length - 1000);
+      start += length;
+    }
+    const trace::Recording recording = maker.finish();
+    const std::vector<Finding> found = findings_in(recording);
+    EXPECT_EQ(found.size(), grows ? 1U : 0U);
+    EXPECT_THAT(found, testing::Each(Field(&Finding::id, "slowing_steps")));
+  }
+}
+
 // Ten steps of which samples see three tenths outside of ops, in one state and at one place.
 std::vector<Finding> findings_of_samples(trace::ThreadState state, const std::vector<Maker::Place>& innermost_first) {
   Maker maker;
@@ -291,6 +388,30 @@ std::vector<Finding> findings_of_samples(trace::ThreadState state, const std::ve
   const Analysis analysis(recording);
   const Phases phases(analysis);
   return find_findings(analysis, phases, work_tables(analysis, phases));
+}
+
+TEST(Findings, WhatOtherProgramsTakeIsLeftOut) {
+  Maker maker;
+  trace::RecordingBuilder& builder = maker.builder();
+  builder.recording().options.sampling_interval_ns = 1000;
+  builder.recording().metadata = {{"processors_own", "0.2"}, {"processors_others", "0.8"}};
+  const std::vector<trace::Frame> frames = {{builder.intern("train.py"), builder.intern("slow"), 5}};
+  for (int step = 0; step < 10; ++step) {
+    const std::int64_t start = step * kStep;
+    maker.step(step, start, kStep);
+    maker.op("aten::linear", start, 300'000);
+    builder.add_sample(start + 301'000, 400'000, maker.thread(), frames, trace::ThreadState::kNotScheduled);
+    builder.add_sample(start + 701'000, 298'000, maker.thread(), frames, trace::ThreadState::kRunning);
+  }
+  const trace::Recording recording = maker.finish();
+  const Analysis analysis(recording);
+  const Phases phases(analysis);
+  const Ledger ledger(analysis, phases);
+  EXPECT_NEAR(static_cast<double>(ledger.left_out_ns()) / static_cast<double>(ledger.steps()), 400'000, 2'000);
+  EXPECT_EQ(ledger.mean_ns(), kStep) << "what is left out is part of a step";
+  const std::vector<Finding> found = findings_in(recording);
+  ASSERT_THAT(found, ElementsAre(Field(&Finding::id, "slow_python")));
+  EXPECT_NEAR(found[0].share, 0.5, 0.01) << "of the 0.6 ms in which the program had a processor";
 }
 
 TEST(Findings, WhatSamplesSeeIsFoundWithItsLine) {

@@ -161,5 +161,26 @@ TEST(ModelRules, LookingForNanInEachGradientIsAnomalyDetection) {
   EXPECT_THAT(Model().with([](Model& m) { m.called("aten::isnan", 200'000); }).named(), Not(Contains("anomaly_detection")));
 }
 
+TEST(ModelRules, ManySmallCallsAreOneByOneAndFewLargeOnesAreNot) {
+  for (const bool is_loop : {true, false}) {
+    Model model;
+    model.with([&](Model& it) {
+      for (int row = 0; row < (is_loop ? 120 : 12); ++row) {
+        const std::int64_t duration = is_loop ? 4'000 : 40'000;
+        it.maker.stack(it.maker.op("aten::addmm", it.now, duration), {{"model.py", 19, "forward"}});
+        it.now += duration + 100;
+      }
+    });
+    const std::vector<Finding> found = model.findings();
+    if (!is_loop) {
+      EXPECT_THAT(found, IsEmpty());
+      continue;
+    }
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].id, "small_calls");
+    EXPECT_THAT(found[0].lines, ElementsAre("model.py:19:forward"));
+  }
+}
+
 }  // namespace
 }  // namespace mindtorch::analyze

@@ -51,6 +51,26 @@ TEST(Verdict, NothingStandsOutOnlyIfTheTimeIsExplained) {
   EXPECT_THAT(unknown.next, HasSubstr("mtprof run"));
 }
 
+trace::Recording on_a_busy_machine(trace::Recording recording, const char* missing) {
+  recording.metadata = {{"processors_own", "0.2"}, {"processors_others", "0.75"}, {"processors_missing", missing}};
+  return recording;
+}
+
+TEST(Verdict, ABusyMachineIsTold) {
+  EXPECT_THAT(verdict_of(on_a_busy_machine(training(600'000, 390'000), "0.3")).text,
+              testing::EndsWith("train.py:12 in main; other programs had 75 % of the processors, and the time without one is left out"));
+  const Judgement good = verdict_of(on_a_busy_machine(training(10'000, 980'000), "0.3"));
+  EXPECT_EQ(good.level, Judgement::Level::kGood);
+  EXPECT_THAT(good.text, HasSubstr("other programs had 75 % of the processors"));
+}
+
+TEST(Verdict, WhereLittleWasSeenThereIsNoAllClear) {
+  const Judgement verdict = verdict_of(on_a_busy_machine(training(10'000, 980'000), "0.9"));
+  EXPECT_EQ(verdict.level, Judgement::Level::kUnknown);
+  EXPECT_THAT(verdict.text, StartsWith("The program was ready to run and waited for a processor for 90 % of the time"));
+  EXPECT_THAT(verdict.next, HasSubstr("again"));
+}
+
 TEST(Verdict, MoreUnknownThanTheLargestFindingIsToldFirst) {
   const Judgement verdict = verdict_of(training(200'000, 300'000));
   EXPECT_EQ(verdict.level, Judgement::Level::kUnknown);

@@ -44,6 +44,18 @@ TEST(ChromeReader, WhatThisLibraryWroteComesBackWhole) {
   }
 }
 
+// Looks have no duration in such a file; nothing else is missing.
+TEST(ChromeReader, ProfilesOfThreadsAreNotReadBack) {
+  const TemporaryFolder folder;
+  trace::Recording recording = tests::sampled_recording();
+  exporter::write_chrome_trace(recording, folder / "t.json");
+  const ChromeReadResult result = read_chrome_trace(folder / "t.json");
+  EXPECT_FALSE(result.damage);
+  EXPECT_EQ(result.recording.events.size(), recording.events.size());
+  EXPECT_EQ(result.recording.samples.size(), 0U);
+  EXPECT_TRUE(result.recording.losses.empty());
+}
+
 TEST(ChromeReader, JsonThatIsNoTraceIsRefusedByWhatItIs) {
   const auto refusal = [](std::string_view text) -> std::string {
     try {

@@ -23,6 +23,7 @@ from mindtorch_v2 import _C
 from mindtorch_v2.base.distributed import rank_of_environment
 from mindtorch_v2.base.enums import ProfilerAction
 from mindtorch_v2.cli.run.folder import PARTIAL, Note, Process
+from mindtorch_v2.cli.run.processors import ProcessorUse
 from mindtorch_v2.cli.run.removed import open_removed
 from mindtorch_v2.cli.run.slices import Slices
 from mindtorch_v2.profiler._cost import Stretch, Work, cost_facts
@@ -146,6 +147,7 @@ class Recorder:
         self.note = None
         self.resident_bytes: deque[int] = deque(maxlen=_MOST_STEPS_TOLD)  # at the ends of recorded steps
         self.float64_share = 0.0  # of the parameters
+        self.processors = None
         self._home = Path(settings.folder)
         self._lock = threading.RLock()  # slices begin and end on a thread of their own
 
@@ -205,7 +207,11 @@ class Recorder:
         )
         self._write_note()
         self.prof.start()
+        self._watch_processors()
         self.steps.began = time.perf_counter()
+
+    def _watch_processors(self) -> None:
+        self.processors = ProcessorUse(Process(**self.settings.launcher).pid if self.settings.launcher else 0)
 
     @_harmless
     def _slices_begin(self) -> None:
@@ -256,6 +262,7 @@ class Recorder:
         if self.steps.count == 2:
             self.float64_share = _float64_share(optimizer)
         if self.steps.count == 1:
+            self._watch_processors()  # the start of the program is not judged
             self._write_note()  # this process trains: that is known even if it is killed
         if self.settings.first_step is None and self.steps.count == 1:
             # The time up to the first step contains the start of the program: it is recorded, but it is not a step.
@@ -296,6 +303,7 @@ class Recorder:
         self.prof.on_trace_ready = None  # the recording is written here, with what is known only now
         was_recording = self.prof.recording_now
         open_step = self.prof.step_num if was_recording and self.prof.record_steps else None
+        self._add_processors()
         removed = None if self._spill_path.exists() else open_removed(self._spill_path)
         self.prof.stop()
         if not was_recording:
@@ -305,6 +313,11 @@ class Recorder:
         else:
             self._save(removed)
 
+    def _add_processors(self) -> None:
+        for key, value in (self.processors.metadata() if self.processors is not None else {}).items():
+            self.prof.add_metadata_json(key, value)
+        self.processors = None
+
     def _save(self, removed) -> None:
         """The program has removed the folder, or moved it. The recording is taken from the file that is still open."""
         path = self._folder() / self._spill_path.name
@@ -313,6 +326,7 @@ class Recorder:
         self._write_note()
 
     def _write(self, open_step: int | None) -> None:
+        self._add_processors()
         if open_step is not None:
             self.prof.add_metadata_json("open_step", str(open_step))
         if self.distributed is not None:
