@@ -31,7 +31,14 @@ class LaneMaker {
     if (tracks.empty()) return {};
     std::vector<CauseLane> lanes;
     const trace::Track& main = tracks[phases_.main_track()];
-    if (main.kind == trace::Track::Kind::kThread) {
+    const std::vector<trace::TrackId>& judged = phases_.judged_tracks();
+    if (judged.size() > 1) {
+      // Threads of a pool live for a request each, or wait for one: their work is judged, and shown as one lane.
+      RowTimes times;
+      for (const trace::TrackId track : judged) add_thread(track, times, true);
+      lanes.push_back(lane(fmt::format("{} threads {}, while they have work", judged.size(), pool_name(main.name)), times, 1));
+      lanes.back().is_main = true;
+    } else if (main.kind == trace::Track::Kind::kThread) {
       RowTimes times;
       add_thread(phases_.main_track(), times);
       lanes.push_back(lane(thread_name(main), times, 1));
@@ -45,7 +52,8 @@ class LaneMaker {
     };
     std::map<std::pair<std::int64_t, std::string>, Pool> pools;  // by process and name without numbers
     for (trace::TrackId t = 0; t < tracks.size(); ++t) {
-      if (tracks[t].kind != trace::Track::Kind::kThread || t == phases_.main_track()) continue;
+      if (tracks[t].kind != trace::Track::Kind::kThread || t == phases_.main_track() || std::ranges::find(judged, t) != judged.end())
+        continue;
       RowTimes times;
       if (!add_thread(t, times)) continue;
       const std::int64_t process = tracks[t].pid == main.pid ? 0 : 1;  // workers of a loader are one lane
@@ -68,11 +76,12 @@ class LaneMaker {
   }
 
   // False if the thread did nothing that is known.
-  bool add_thread(trace::TrackId track, RowTimes& times) const {
+  bool add_thread(trace::TrackId track, RowTimes& times, bool only_work = false) const {
     const trace::Recording& recording = analysis_.recording();
     // By cause, then by place and name.
     std::array<std::unordered_map<std::uint64_t, std::int64_t>, kCauses> sums;
     ledger_.for_judged(phases_.attribution().of(track), [&](const Segment& segment, std::int64_t time) {
+      if (only_work && is_without_work(segment.cause)) return;
       const bool is_named = segment.event != kNoEvent && recording.events.kind[segment.event] != trace::EventKind::kPythonFunction;
       const EventNames::Key name = is_named ? analysis_.names().key(recording.events.name[segment.event]) : EventNames::kHidden;
       sums[static_cast<std::size_t>(segment.cause)][std::uint64_t{segment.place} << 32 | name] += time;

@@ -118,7 +118,7 @@ Workers workers_of(const Judge& judge) {
     }
   }
   workers.count = names.size();
-  const auto all = static_cast<double>(judge.ledger.total_ns()) * static_cast<double>(workers.count);
+  const auto all = static_cast<double>(judge.ledger.total_ns() + judge.ledger.left_out_ns()) * static_cast<double>(workers.count);
   workers.busy = all > 0 ? static_cast<double>(busy) / all : 0;
   workers.batch_ns = needed / std::max<std::int64_t>(1, workers.batches);
   workers.starting_ns = waits_for_start(judge, std::move(first_batches));
@@ -219,8 +219,9 @@ std::optional<Finding> waiting_for_data(const Judge& judge) {
   found.evidence = {judge.passes_in(
       claim, has_workers ? "waiting for the workers of the data loader" : "the data loader, on the thread that runs the loop")};
   if (const std::string function = most_of(workers.functions); !function.empty())
-    found.evidence.push_back(
-        fmt::format("{} workers are busy for {} of the time, most of it in {}", workers.count, percent_text(workers.busy), function));
+    found.evidence.push_back(fmt::format("{} busy for {} of the time, most of it in {}",
+                                         workers.count == 1 ? "1 worker is" : fmt::format("{} workers are", workers.count),
+                                         percent_text(workers.busy), function));
   if (workers.batches > 0)
     found.evidence.push_back(
         fmt::format("a batch takes one worker {}, and the loop {} without waiting", time_text(workers.batch_ns), time_text(loop_ns)));

@@ -12,6 +12,7 @@
 
 #include "mindtorch/analyze/report/rules.h"
 #include "mindtorch/analyze/units.h"
+#include "mindtorch/base/statistics.h"
 
 namespace mindtorch::analyze {
 namespace {

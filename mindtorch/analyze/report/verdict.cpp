@@ -139,6 +139,17 @@ Judgement find_verdict(const Analysis& analysis, const Phases& phases, const Led
     return verdict;
   }
   const Processors processors = processors_of(recording);
+  // A wait that no rule would call the program's own is no all-clear either.
+  for (const Cause wait : {Cause::kLoading, Cause::kCollective}) {
+    std::int64_t waited = 0;
+    for (const Cell& cell : ledger.cells()) waited += !cell.is_on_device() && cell.cause == wait ? cell.free_ns() : 0;
+    if (!processors.are_busy() || ledger.share(waited) < kBadShare) continue;
+    verdict.unknown = fmt::format("{} of a {} are {}, and other programs, which had {} of the processors, may be the reason",
+                                  percent_text(ledger.share(waited)), unit, cause_name(wait), percent_text(processors.others));
+    verdict.next = "record it again when the machine is less busy";
+    verdict.text = fmt::format("{}{}: {}", first, verdict.unknown, verdict.next);
+    return verdict;
+  }
   if (processors.are_taken_by_others() && processors.missing.value_or(0) >= kTooMuchMissing) {
     verdict.unknown =
         fmt::format("the program was ready to run and waited for a processor for {} of the time, while other programs had {} of them",

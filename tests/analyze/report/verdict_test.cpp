@@ -64,6 +64,21 @@ TEST(Verdict, ABusyMachineIsTold) {
   EXPECT_THAT(good.text, HasSubstr("other programs had 75 % of the processors"));
 }
 
+// Ranks that wait for each other in some steps and not in others: no finding on a busy machine, and no all-clear.
+TEST(Verdict, AWaitThatABusyMachineMayCauseIsNoAllClear) {
+  Maker maker;
+  for (int k = 0; k < 12; ++k) {
+    const std::int64_t start = 1'000'000 * k, wait = k % 2 == 0 ? 900'000 : 10'000;
+    maker.step(k, start, 1'000'000);
+    maker.op("aten::linear", start, 990'000 - wait);
+    maker.scope("gloo:all_reduce", start + 990'000 - wait, wait);
+  }
+  const Judgement verdict = verdict_of(on_a_busy_machine(maker.finish(), "0.3"));
+  EXPECT_EQ(verdict.level, Judgement::Level::kUnknown);
+  EXPECT_THAT(verdict.text,
+              HasSubstr("of a step are collectives, and other programs, which had 75 % of the processors, may be the reason"));
+}
+
 TEST(Verdict, WhereLittleWasSeenThereIsNoAllClear) {
   const Judgement verdict = verdict_of(on_a_busy_machine(training(10'000, 980'000), "0.9"));
   EXPECT_EQ(verdict.level, Judgement::Level::kUnknown);
