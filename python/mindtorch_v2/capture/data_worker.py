@@ -10,6 +10,8 @@ import threading
 import time
 from pathlib import Path
 
+from mindtorch_v2.base.run_delay import run_delay_ns
+
 _MOST_BYTES = 8 << 20  # of a file; what is older is kept in one more of this size
 _MOST_LINES = 100_000  # that wait for a moment in which the file can be opened
 
@@ -105,38 +107,17 @@ class LoggedScope:
         self._log.span(self._name, self._begin)
 
 
-class RunDelay:
-    """For how long this thread was ready to run without a processor, from the kernel; None where it does not tell."""
-
-    def __init__(self):
-        self._file = -1
-        with contextlib.suppress(OSError):
-            self._file = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
-
-    def ns(self) -> int | None:
-        if self._file < 0:
-            return None
-        try:
-            return int(os.pread(self._file, 64, 0).split()[1])
-        except (OSError, ValueError, IndexError):
-            return None
-
-
 class LoggedFetch(LoggedScope):
     """The span of a batch, which also says for how long the worker waited for a processor."""
 
-    __slots__ = ("_delay", "_delay_before")
-
-    def __init__(self, log: WorkerLog, name: int):
-        super().__init__(log, name)
-        self._delay = RunDelay()
+    __slots__ = ("_delay_before",)
 
     def __enter__(self) -> None:
-        self._delay_before = self._delay.ns()
+        self._delay_before = run_delay_ns()
         super().__enter__()
 
     def __exit__(self, *_) -> None:
-        after = self._delay.ns()
+        after = run_delay_ns()
         is_known = after is not None and self._delay_before is not None
         self._log.span(self._name, self._begin, after - self._delay_before if is_known else None)
 

@@ -18,7 +18,8 @@ from mindtorch_v2.profiler.recording import load
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="mtprof query",
-        description="Asks a recording or a trace in SQL. Tables: events, steps, counters, samples, efficiency; docs/report.md describes their columns.",
+        description="Asks a recording or a trace in SQL. Tables: events, steps, counters, samples, efficiency; docs/report.md describes "
+        "their columns.",
     )
     parser.add_argument("file", help="a recording or a Chrome trace")
     parser.add_argument("sql", help="such as: select name, sum(self_cpu_time_ns) from events group by name order by 2 desc limit 5")

@@ -13,7 +13,10 @@ _NO_VARIABLES = ("SET python_enable_replacements = false", "SET lock_configurati
 
 
 class Tables:
-    """A DuckDB connection with the tables `events`, `steps`, `counters`, `samples` and `efficiency`. Raises ImportError if DuckDB is not installed."""
+    """A DuckDB connection with the tables `events`, `steps`, `counters`, `samples` and `efficiency`.
+
+    Raises ImportError if DuckDB is not installed.
+    """
 
     def __init__(self, recording: Recording, *, allow_files: bool = False):
         try:

@@ -150,7 +150,10 @@ class Recording(_C.Recording):
         return _parsed(self._what_if(list((scale or {}).items()), list(remove), list(overlap)))
 
     def query(self, sql: str) -> duckdb.DuckDBPyRelation | None:
-        """The answer of DuckDB to SQL about the tables `events`, `steps`, `counters`, `samples` and `efficiency`. Files cannot be reached."""
+        """The answer of DuckDB to SQL about the tables `events`, `steps`, `counters`, `samples` and `efficiency`.
+
+        Files cannot be reached.
+        """
         if self._tables is None:
             self._tables = Tables(self)
         return self._tables.database.sql(sql)

@@ -6,7 +6,8 @@ import subprocess
 import sys
 import time
 
-from mindtorch_v2.capture.data_worker import RunDelay, WorkerLog
+from mindtorch_v2.base.run_delay import run_delay_ns
+from mindtorch_v2.capture.data_worker import WorkerLog
 from mindtorch_v2.cli.run import processors
 from mindtorch_v2.cli.run.processors import ProcessorUse, Use
 
@@ -33,7 +34,7 @@ def test_shares_are_of_all_processors_and_add_up_to_one_at_most(monkeypatch):
     uses = iter([Use(4, 100.0, 50.0, 10.0), Use(4, 140.0, 80.0, 14.0)])
     monkeypatch.setattr(Use, "now", classmethod(lambda cls, root: next(uses)))
     delays = iter([1_000, 2_001_000])
-    monkeypatch.setattr(processors, "_run_delay", lambda thread: next(delays))
+    monkeypatch.setattr(processors, "run_delay_ns", lambda thread: next(delays))
     times = iter([0, 10_000_000])
     monkeypatch.setattr(time, "monotonic_ns", lambda: next(times))
     told = {key: json.loads(value) for key, value in ProcessorUse().metadata().items()}
@@ -57,7 +58,6 @@ def test_a_worker_tells_for_how_long_a_batch_waited_for_a_processor(tmp_path):
 
 
 def test_the_wait_for_a_processor_never_shrinks():
-    delay = RunDelay()
-    first = delay.ns()
+    first = run_delay_ns()
     work(0.05)
-    assert first is None or delay.ns() >= first
+    assert first is None or run_delay_ns() >= first

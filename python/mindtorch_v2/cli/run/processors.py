@@ -13,6 +13,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from mindtorch_v2.base.run_delay import run_delay_ns
+
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 _IDLE = (3, 4)  # columns of /proc/stat: idle, and idle because of input and output
 _GUEST = 8  # the columns from here on are contained in others
@@ -62,13 +64,6 @@ def _seconds_of_tree(root: int) -> float:
     return ticks / _TICKS
 
 
-def _run_delay(thread: int) -> int | None:
-    try:
-        return int(Path(f"/proc/self/task/{thread}/schedstat").read_text().split()[1])
-    except (OSError, ValueError, IndexError):
-        return None
-
-
 class ProcessorUse:
     """From one moment to another. `root` is the process that started the program; the current process if there is none. The thread that
     makes this runs the program's loop."""
@@ -76,7 +71,7 @@ class ProcessorUse:
     def __init__(self, root: int = 0):
         self._root = root or os.getpid()
         self._thread = threading.get_native_id()
-        self._delay, self._time = _run_delay(self._thread), time.monotonic_ns()
+        self._delay, self._time = run_delay_ns(self._thread), time.monotonic_ns()
         self._began = Use.now(self._root)
 
     def metadata(self) -> dict[str, str]:
@@ -88,7 +83,7 @@ class ProcessorUse:
         own = min(1.0, max(0.0, (now.own - began.own) / whole))
         others = min(1.0 - own, max(0.0, (now.busy - began.busy) / whole - own))
         shares = {"processors": now.processors, "processors_own": round(own, 3), "processors_others": round(others, 3)}
-        delay = _run_delay(self._thread)
+        delay = run_delay_ns(self._thread)
         if delay is not None and self._delay is not None:
             waited = (delay - self._delay) / max(1, time.monotonic_ns() - self._time)
             shares["processors_missing"] = round(min(1.0, max(0.0, waited)), 3)  # to the loop's thread, which was ready to run
