@@ -362,10 +362,12 @@ TEST_F(KilledProcessTest, TheFileOpensAndHoldsEverySealedChunk) {
     // Killed when the file has reached a random size: a random point of the writer's work, whatever the speed of the machine.
     const std::uint64_t size = std::uniform_int_distribution<std::uint64_t>(0, 150'000)(random);
     std::error_code none;
-    while (!std::filesystem::exists(path()) || std::filesystem::file_size(path(), none) < std::max<std::uint64_t>(size, 64))
-      std::this_thread::yield();
-    ::kill(child, SIGKILL);
     int status = 0;
+    while (!std::filesystem::exists(path()) || std::filesystem::file_size(path(), none) < std::max<std::uint64_t>(size, 64)) {
+      ASSERT_EQ(::waitpid(child, &status, WNOHANG), 0) << "the child has ended by itself";
+      std::this_thread::yield();
+    }
+    ::kill(child, SIGKILL);
     ::waitpid(child, &status, 0);
     ASSERT_TRUE(WIFSIGNALED(status));
     const std::uint64_t file_bytes = std::filesystem::file_size(path());
