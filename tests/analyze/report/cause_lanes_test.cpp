@@ -114,8 +114,10 @@ TEST(CauseLanes, ThreadsOfAPoolAreOneLaneOfTheirWork) {
   Maker maker;
   trace::RecordingBuilder& builder = maker.builder();
   builder.recording().options.sampling_interval_ns = 10;
+  builder.recording().clock.end_ns = 1000;
   const std::vector<trace::Frame> frames = {{builder.intern("server.py"), builder.intern("serve"), 1}};
-  builder.add_sample(0, 1000, maker.thread(), frames, trace::ThreadState::kWaitsForIo);
+  const trace::Frame waits{builder.intern("/usr/lib/python3.12/socketserver.py"), builder.intern("serve_forever"), 1};
+  builder.add_sample(0, 1000, maker.thread(), std::vector<trace::Frame>{waits, frames[0]}, trace::ThreadState::kWaitsForIo);
   for (int request = 0; request < 3; ++request)
     builder.add_sample(100 + 200 * request, 60, builder.add_thread(200 + request, "handler-" + std::to_string(request)), frames,
                        trace::ThreadState::kRunning);
