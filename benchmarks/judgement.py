@@ -72,17 +72,21 @@ def measured_step_ns(case, argument, folder):
 
 
 def prediction(case, folder):
-    """The first finding of a recording of the program with its fault, and the step that it predicts the gain of."""
+    """A recording of the program with its fault: the step without the time in which others had the processors, and the first finding.
+
+    Time in which the program did not run belongs to all of its parts alike, so the predicted gain is a share of the rest of the step.
+    """
     verdict = judge(record(case, "fault", folder))
     report = json.loads(verdict.recording.with_suffix(".findings.json").read_text())
     busy = OF_BUSY_MACHINES if os.getloadavg()[0] > os.cpu_count() else ()  # these are then true of the mended program, too
     predicted = [finding for finding in report["findings"] if finding["predicted_step_ns"] is not None and finding["id"] not in busy]
-    return report["prediction"], predicted[0] if predicted else None
+    waited = sum(finding["cost_ns"] for finding in report["findings"] if finding["id"] == "not_running") if busy else 0
+    return report["prediction"], waited, predicted[0] if predicted else None
 
 
 def compare(case, rounds, folder):
     """Predicted and measured gain as shares of the step, and what they are made of; None if nothing was predicted."""
-    base, finding = prediction(case, folder)
+    base, waited, finding = prediction(case, folder)
     if finding is None:
         print(f"{case.name}: nothing was predicted ({base['problem'] or 'no finding'})", file=sys.stderr)
         return None
@@ -97,7 +101,7 @@ def compare(case, rounds, folder):
     return {
         "finding": finding["id"],
         "at_best": finding["at_best"],
-        "predicted": 1 - finding["predicted_step_ns"] / base["base_ns"],
+        "predicted": (base["base_ns"] - finding["predicted_step_ns"]) / max(1, base["base_ns"] - waited),
         "measured": 1 - mended / fault,
         "ms": [base["base_ns"] / 1e6, finding["predicted_step_ns"] / 1e6, fault / 1e6, mended / 1e6],
     }

@@ -179,6 +179,8 @@ CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
         ("report", "H", "--baseline", "H"),
         ("table", "H", "--limit", "-1"),
         ("info", "H"),
+        ("what-if", "H", "--remove", "\x1b[31mselector"),
+        ("what-if", "H", "--remove", "op:*"),
         ("validate", "H"),
         ("ranks", "H"),
         ("ranks", "H", "-o", "\x1b[31m.html"),

@@ -140,6 +140,37 @@ def test_wrong_usage_is_status_2(mtprof, arguments):
     assert mtprof(*arguments, status=2).stderr
 
 
+def test_what_if_answers_as_text_and_as_json(mtprof, torch_trace):
+    for name in ("cuda", "cuda_ops", "cpu"):
+        document = json.loads(mtprof("what-if", torch_trace(name), "--scale", "op:aten::mm=0.5", "--json").stdout)
+        assert (
+            document["replayed_ns"] == pytest.approx(document["step_ns"], rel=0.03) and document["predicted_ns"] < document["replayed_ns"]
+        )
+    text = mtprof("what-if", torch_trace("cuda"), "--remove", "op:aten::*", "--remove", "copies").stdout
+    assert re.search(r"^step 4\.375ms -> \S+ \(-\d+\.\d %\)\nrecorded: 4\.375ms per step, on average of 2;", text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "say what changes with --scale, --remove or --overlap"),
+        (("--scale", "op:aten::mm"), "'op:aten::mm' is no selector with a factor"),
+        (("--scale", "op:aten::mm=fast"), "'fast' in 'op:aten::mm=fast' is no number"),
+        (("--scale", "op:aten::mm=-1"), "the factor -1 of 'op:aten::mm' is not from 0"),
+        (("--remove", "aten::mm"), "'aten::mm' is no selector; selectors are op:NAME"),
+        (("--remove", "op:aten::nn"), "'op:aten::nn' matches nothing in the steps of this recording; there are, most time first: "),
+        (("--overlap", "kernels"), "'kernels' cannot be overlapped; what can is collectives, copies, loading"),
+        (("--overlap", "collectives"), "there are no collectives"),
+    ],
+)
+def test_a_question_that_makes_no_sense_is_refused(mtprof, torch_trace, arguments, message):
+    assert message in mtprof("what-if", torch_trace("cuda"), *arguments, status=2).stderr
+
+
+def test_a_recording_that_cannot_predict_says_why(mtprof, samples):
+    assert "steps cannot be predicted: " in mtprof("what-if", samples / "hostile.mtrec", "--remove", "op:*", status=1).stderr
+
+
 def test_help_is_status_0(mtprof):
     assert "validate" in mtprof("--help").stdout
     assert ".pftrace" in mtprof("export", "--help").stdout

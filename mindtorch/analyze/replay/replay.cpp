@@ -71,8 +71,10 @@ class Pass {
     if (node.kind == Kind::kWait) {
       // A call that does not block any more only launches.
       const bool blocks = !is_beside(node.time_class) && !is_beside(node.beside);
-      const std::int64_t end = std::max(start + node.duration_ns, blocks ? ready : start);
-      return start + scaled(end - start, factor(node.time_class));
+      const double own = factor(node.time_class);
+      if (own == 0) return start;
+      // What is waited for decides how long a wait lasts, and not the call.
+      return std::max(start + scaled(node.duration_ns, own), blocks ? ready : start);
     }
     start = std::max(start, ready);
     if (node.kind == Kind::kHost) return start + host_time(node);

@@ -664,24 +664,33 @@ class StepGraph::Builder {
   }
 
   // The workers of a loader make one batch after the other, whatever the loop does: if the loop waited, the batch was done when it went on.
+  // Batches that were ready were made in equal parts of the time between two of those.
   void add_batches() {
+    std::vector<std::int32_t> waits;
+    for (const std::int32_t k : threads_[0].drafts)
+      if (at(k).wait == WaitKind::kLoader) waits.push_back(k);
     std::int32_t before = kNoNode;
     std::int64_t done = 0;
-    for (const std::int32_t k : threads_[0].drafts) {
-      if (at(k).wait != WaitKind::kLoader) continue;
-      Draft& wait = at(k);
-      const bool has_waited = wait.end_ns - wait.start_ns >= kRealWaitNs;
-      wait.node.duration_ns = has_waited ? 0 : wait.end_ns - wait.start_ns;
-      if (!has_waited) continue;
-      Draft batch{.start_ns = done, .end_ns = wait.end_ns};
-      batch.node.kind = Kind::kBatch;
-      batch.node.before = before;
-      batch.node.duration_ns = wait.end_ns - done;
-      batch.node.time_class = wait.node.time_class;
-      done = wait.end_ns;
-      before = static_cast<std::int32_t>(drafts_.size());
-      draft_edges_.push_back({before, k, 0});
-      drafts_.push_back(batch);
+    for (std::size_t next = 0, k = 0; k < waits.size(); ++k) {
+      if (at(waits[k]).end_ns - at(waits[k]).start_ns < kRealWaitNs) {
+        at(waits[k]).node.duration_ns = at(waits[k]).end_ns - at(waits[k]).start_ns;
+        continue;
+      }
+      const std::int64_t first = done, time = at(waits[k]).end_ns - first;
+      const auto count = static_cast<std::int64_t>(k + 1 - next);
+      for (std::int64_t made = 1; next <= k; ++next, ++made) {
+        Draft& wait = at(waits[next]);
+        const std::int64_t ready = std::clamp(first + time * made / count, done, std::max(done, wait.end_ns));
+        Draft batch{.start_ns = done, .end_ns = ready};
+        batch.node.kind = Kind::kBatch;
+        batch.node.before = before;
+        batch.node.duration_ns = ready - done;
+        batch.node.time_class = wait.node.time_class;
+        before = static_cast<std::int32_t>(drafts_.size());
+        done = ready;
+        draft_edges_.push_back({before, waits[next], 0});
+        drafts_.push_back(batch);
+      }
     }
   }
 

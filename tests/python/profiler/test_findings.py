@@ -106,6 +106,30 @@ def test_a_bad_loop_gets_four_findings_with_their_lines_and_costs(findings_of_lo
     }
 
 
+# Each step: 300 us of loading, 600 us in which the host launches products that take 580 us on the device, a wait of 200 us, and the optimizer.
+def test_findings_predict_what_their_remedies_bring(tmp_path, report, program):
+    (tmp_path / "trace.json").write_text(json.dumps({"traceEvents": Loop(**BAD_LOOP).events}))
+    found, page = report("trace.json")
+    prediction = json.loads((tmp_path / "findings.json").read_text())["prediction"]
+    step = prediction["step_ns"]
+    assert step == prediction["replayed_ns"] == prediction["base_ns"] == pytest.approx(1_200_000, abs=1000) and prediction["problem"] == ""
+    # Four workers load beside the steps.
+    assert found["waiting_for_data"]["predicted_step_ns"] == pytest.approx(step - 300_000, abs=1000)
+    # The host needs as long to launch the products as the device to compute them.
+    assert found["float32_matmuls"]["predicted_step_ns"] == step
+    assert 0 < found["unfused_optimizer"]["predicted_step_ns"] < step
+    gains = [finding["predicted_step_ns"] for finding in page["findings"]]
+    assert gains == sorted(gains)
+    combined = prediction["combined_ns"]
+    assert combined == sorted(combined, reverse=True) and combined[0] == gains[0] and len(combined) == 4
+    text = subprocess.run(
+        [program("mtprof"), "report", "--text", "trace.json"], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout
+    assert (
+        "no gain: a step would still take 1.200ms" in text and "   step 1.200ms -> 900" in text and "The first three together: step" in text
+    )
+
+
 def test_a_good_loop_gets_no_finding(findings_of_loop):
     assert findings_of_loop(**GOOD_LOOP) == {}
 

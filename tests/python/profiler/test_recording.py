@@ -165,6 +165,24 @@ def test_limits_are_checked(path, prof):
         prof.recording().check(path, ["nonsense"])
 
 
+def test_what_a_change_would_bring_is_answered(path, program):
+    recording = load(path)
+    same = recording.what_if(scale={"op:*": 1})
+    assert same.predicted_ns == same.replayed_ns == same.step_ns > 0 and same.steps == STEPS - 1
+    less = recording.what_if(scale={"op:*": 0.5})
+    gone = recording.what_if(scale={"op:*": 0.5}, remove=["op:*"])
+    assert same.predicted_ns > less.predicted_ns > gone.predicted_ns > 0
+    command = [program("mtprof"), "what-if", path, "--scale", "op:*=0.5", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == {key: getattr(less, key) for key in ("step_ns", "replayed_ns", "predicted_ns", "steps")}
+    with pytest.raises(ValueError, match="'mm' is no selector"):
+        recording.what_if(remove=["mm"])
+    with pytest.raises(ValueError, match="there are no copies in the steps"):
+        recording.what_if(overlap=["copies"])
+    with pytest.raises(TypeError):
+        recording.what_if(scale={"op:*": "half"})
+
+
 def test_sql_is_answered_and_reaches_no_files(recording, tmp_path):
     duckdb = pytest.importorskip("duckdb")
     assert recording.query("select count(*) from events").fetchall() == [(len(recording.events()),)]
