@@ -19,7 +19,7 @@ namespace {
 class CellClasses {
  public:
   CellClasses(const Analysis& analysis, const Phases& phases, const Ledger& ledger)
-      : analysis_(analysis), phases_(phases), ledger_(ledger), class_of_cell_(ledger.cells().size()) {
+      : analysis_(analysis), phases_(phases), class_of_cell_(ledger.cells().size()) {
     // The first classes are those of causes without a cell.
     ns_.assign(kCauses, 0);
     cause_.resize(kCauses);
@@ -98,7 +98,6 @@ class CellClasses {
 
   const Analysis& analysis_;
   const Phases& phases_;
-  const Ledger& ledger_;
   std::unordered_map<Key, TimeClass, Hash> ids_;
   std::vector<TimeClass> class_of_cell_;
   // By class.

@@ -71,9 +71,8 @@ def report(tmp_path, program):
     """The findings about a file, {id: finding}, and the data of its page."""
 
     def make(file):
-        command = [program("mtprof"), "report", file, "-o", "page.html", "--json", "findings.json"]
-        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
-        found = json.loads((tmp_path / "findings.json").read_text())["findings"]
+        command = [program("mtprof"), "report", file, "-o", "page.html", "--json"]
+        found = json.loads(subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout)["findings"]
         data = re.search(r'id="report-data">(.*?)</script>', (tmp_path / "page.html").read_text(), re.DOTALL)[1]
         return {finding["id"]: finding for finding in found}, json.loads(data)
 
@@ -110,7 +109,7 @@ def test_a_bad_loop_gets_four_findings_with_their_lines_and_costs(findings_of_lo
 def test_findings_predict_what_their_remedies_bring(tmp_path, report, program):
     (tmp_path / "trace.json").write_text(json.dumps({"traceEvents": Loop(**BAD_LOOP).events}))
     found, page = report("trace.json")
-    prediction = json.loads((tmp_path / "findings.json").read_text())["prediction"]
+    prediction = page["prediction"]
     step = prediction["step_ns"]
     assert step == prediction["replayed_ns"] == prediction["base_ns"] == pytest.approx(1_200_000, abs=1000) and prediction["problem"] == ""
     # Four workers load beside the steps.
