@@ -105,7 +105,7 @@ def test_a_bad_loop_gets_four_findings_with_their_lines_and_costs(findings_of_lo
     }
 
 
-# Each step: 300 us of loading, 600 us in which the host launches products that take 580 us on the device, a wait of 200 us, and the optimizer.
+# Each step: 300 us of loading, 600 us in which the host launches products that take 580 us on the device, 200 us of waiting, the optimizer.
 def test_findings_predict_what_their_remedies_bring(tmp_path, report, program):
     (tmp_path / "trace.json").write_text(json.dumps({"traceEvents": Loop(**BAD_LOOP).events}))
     found, page = report("trace.json")
