@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
+
 #include "mindtorch/base/error.h"
 #include "mindtorch/record/names.h"
 #include "tests/profiler/fake_source.h"
@@ -34,10 +36,10 @@ TEST(SessionRecorder, ASnapshotHoldsWhatWasRecordedSoFar) {
   recorder.prepare({}, {Activity::kCpu});
   recorder.start();
   { record::NamedScope scope("first"); }
-  EXPECT_THAT(names_of(recorder.snapshot()), ElementsAre("first"));
+  EXPECT_THAT(names_of(recorder.snapshot(std::chrono::nanoseconds::max())), ElementsAre("first"));
   { record::NamedScope scope("second"); }
   EXPECT_THAT(names_of(recorder.stop()), ElementsAre("first", "second"));
-  EXPECT_THROW(recorder.snapshot(), Error);
+  EXPECT_THROW(recorder.snapshot(std::chrono::nanoseconds::max()), Error);
 }
 
 TEST(SessionRecorder, StepScopesAreNamedAsInTorchAndAreOfTheirOwnKind) {

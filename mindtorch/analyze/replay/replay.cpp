@@ -13,7 +13,6 @@ namespace mindtorch::analyze {
 namespace {
 
 using Node = StepGraph::Node;
-using Kind = StepGraph::Kind;
 
 // A device that idles for longer than this share of a step for reasons that were not recorded may do so in any changed program.
 constexpr double kMostUnexplained = 0.1;
@@ -42,7 +41,7 @@ class Pass {
       const std::int64_t end = end_of(node);
       end_[static_cast<std::size_t>(k)] = end;
       if (node.is_of_main_thread) host_end = std::max(host_end, end);
-      if (node.kind == Kind::kDevice) device_end = std::max(device_end, end);
+      if (node.kind == StepGraph::Kind::kDevice) device_end = std::max(device_end, end);
     }
     std::int64_t longest = std::max(host_end, device_end - window.device_base_ns);
     for (const std::int64_t beside : beside_) longest = std::max(longest, beside);
@@ -68,7 +67,7 @@ class Pass {
     std::int64_t ready = node.floor_ns;
     for (const StepGraph::Edge& edge : graph_.edges_of(node))
       ready = std::max(ready, end_[static_cast<std::size_t>(edge.node)] + edge.lag_ns);
-    if (node.kind == Kind::kWait) {
+    if (node.kind == StepGraph::Kind::kWait) {
       // A call that does not block any more only launches.
       const bool blocks = !is_beside(node.time_class) && !is_beside(node.beside);
       const double own = factor(node.time_class);
@@ -77,7 +76,7 @@ class Pass {
       return std::max(start + scaled(node.duration_ns, own), blocks ? ready : start);
     }
     start = std::max(start, ready);
-    if (node.kind == Kind::kHost) return start + host_time(node);
+    if (node.kind == StepGraph::Kind::kHost) return start + host_time(node);
     const std::int64_t time = scaled(node.duration_ns, factor(node.time_class));
     return move(node.time_class, node.beside, time) ? start : start + time;
   }
@@ -107,7 +106,7 @@ std::int64_t replay(const StepGraph& graph, const Change& change) {
 std::string replay_problem(const StepGraph& graph) {
   if (!graph.problem().empty()) return graph.problem();
   const auto text = [](std::int64_t ns) { return format_time(static_cast<double>(ns) / 1000.0); };
-  const std::int64_t recorded = graph.step_ns(), replayed = replay(graph, {});
+  const std::int64_t recorded = graph.step_ns(), replayed = replay(graph, Change{});
   if (std::abs(static_cast<double>(replayed - recorded)) > kReplayTolerance * static_cast<double>(recorded))
     return fmt::format("the replay of the recorded steps takes {}, and not the recorded {}", text(replayed), text(recorded));
   if (static_cast<double>(graph.unexplained_ns()) > kMostUnexplained * static_cast<double>(recorded))

@@ -22,10 +22,16 @@ std::string capitalised(std::string text) {
   return text;
 }
 
+// Whether a file lacks only its end, which the reader counts as one loss: the process was killed, or left without ending Python.
+bool lacks_only_its_end(const trace::Loss& loss) {
+  return loss.reason == trace::LossReason::kDamagedFile && loss.count == 1 && loss.detail.starts_with("the recording was not finished");
+}
+
 // What to know before anything else is believed; empty if the recording is whole.
 std::string doubts(const trace::Recording& recording, const Phases& phases) {
   std::uint64_t lost = 0;
   for (const trace::Loss& loss : recording.losses) {
+    if (lacks_only_its_end(loss)) return "The process did not end by itself, so its last moment may be missing. ";
     if (loss.reason == trace::LossReason::kDamagedFile) return fmt::format("The recording is damaged: {}. ", loss.detail);
     if (loss.reason == trace::LossReason::kBudget || loss.reason == trace::LossReason::kSpillFailed ||
         loss.reason == trace::LossReason::kDeviceDropped || loss.reason == trace::LossReason::kThreadExit)

@@ -50,14 +50,14 @@ std::string work_json(const Work& work) {
       known(has_limit, work.limit_ns), known(has_limit, work.share_of_limit()), known(has_limit, work.above_limit_ns()));
 }
 
-std::string row_json(const WorkAtLimit& row) {
+std::string work_at_limit_json(const WorkAtLimit& row) {
   return fmt::format(R"({{"name":{},"shapes":{},"device":{},"unit":{},{},"explanation":{}}})", quoted(short_name(row.name)),
                      quoted(short_name(row.shapes)), quoted(trace::device_text(row.device)),
                      row.unit ? quoted(trace::compute_unit_name(*row.unit)) : "null", work_json(row.work), quoted(row.explanation));
 }
 
 std::string rows_json(const std::vector<WorkAtLimit>& rows, std::size_t most_rows) {
-  return list(std::span(rows).first(std::min(rows.size(), most_rows)), row_json);
+  return list(std::span(rows).first(std::min(rows.size(), most_rows)), work_at_limit_json);
 }
 
 std::string step_json(const analyze::StepAtLimit& step) {

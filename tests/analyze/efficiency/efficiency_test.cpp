@@ -187,7 +187,7 @@ TEST(Efficiency, AGraphRepeatsTheWorkOfTheOpThatWasCaptured) {
   Program program;
   program.op("aten::mm", 0, 100, product(1024, ScalarType::kBFloat16));
   program.event("cudaLaunchKernel", EventKind::kRuntime, 10, 5, 500);  // the capture: nothing runs
-  const std::string capture(kCaptureCorrelation);
+  const std::string capture(trace::kCaptureCorrelation);
   for (std::int64_t replay = 0; replay < 3; ++replay) {
     const std::uint64_t correlation = 600 + static_cast<std::uint64_t>(replay);
     program.event("cudaGraphLaunch", EventKind::kRuntime, 1000 + replay * 100'000, 10, correlation);

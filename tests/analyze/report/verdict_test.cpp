@@ -98,6 +98,8 @@ TEST(Verdict, ADamagedAnEmptyAndAShortRecordingSaySoFirst) {
   damaged.losses.push_back({trace::LossReason::kDamagedFile, 7, "x.mtrec", "it ends early"});
   EXPECT_THAT(verdict_of(damaged).text, StartsWith("The recording is damaged: it ends early."));
   EXPECT_NE(verdict_of(damaged).level, Judgement::Level::kGood);
+  damaged.losses.back() = {trace::LossReason::kDamagedFile, 1, "x.mtrec", "the recording was not finished: the file ends at byte 7"};
+  EXPECT_THAT(verdict_of(damaged).text, StartsWith("The process did not end by itself, so its last moment may be missing."));
   EXPECT_EQ(verdict_of(trace::Recording()).text, "Nothing was recorded.");
   EXPECT_EQ(verdict_of(trace::Recording()).level, Judgement::Level::kUnknown);
   Maker maker;
