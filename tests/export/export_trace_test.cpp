@@ -84,7 +84,7 @@ TEST(ExportTrace, AChromeTraceHasChromesFormatWhateverItsName) {
 
 TEST(ExportTrace, EveryFormatReportsAFullDiskAndCanBeRepeated) {
   const TemporaryFolder folder;
-  if (::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=256k") != 0) GTEST_SKIP() << "needs the right to mount";
+  if (::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=1m") != 0) GTEST_SKIP() << "needs the right to mount";
   trace::Recording recording = tests::full_recording();
   recording.samples.push_back({.time_ns = 1, .duration_ns = 1, .track = 0, .stack = 0, .state = trace::ThreadState::kRunning});
   const trace::Recording before = recording;
