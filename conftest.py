@@ -23,8 +23,9 @@ os.environ["MINDTORCH_LIBRARY_PATH"] = ",".join(
 )
 # The native mtprof finds the interpreter of the tests.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-# A shell starts background jobs with SIGINT ignored; the tests that interrupt a profile need Python's own handler.
+# A shell starts background jobs with these signals ignored, and programs that tests start would ignore them too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
 # What tests write that record with the embedded runtime. A build may leave it out (MINDTORCH_BUILD_RUNTIME), and these tests with it.

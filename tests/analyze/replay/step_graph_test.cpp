@@ -19,7 +19,8 @@ constexpr trace::Device kCuda0{trace::DeviceType::kCuda, 0};
 class Recorder {
  public:
   template <class AddStep>
-  explicit Recorder(AddStep add_step) : main_(builder_.add_thread(100)) {
+  explicit Recorder(AddStep add_step) {
+    main_ = builder_.add_thread(100);
     first_ = builder_.add_stream(kCuda0, 7);
     second_ = builder_.add_stream(kCuda0, 13);
     for (std::int64_t step = 0; step < 3; ++step) {
