@@ -24,10 +24,14 @@ std::string calls_text(const std::vector<std::string>& calls) {
   return calls.empty() ? std::string() : fmt::format("most of it in {}", fmt::join(calls, ", "));
 }
 
+// The functions of libraries that took most of the time, if they did.
 void add_calls(const Judge& judge, const Claim& claim, Finding& found) {
-  const std::vector<std::string> calls = judge.largest(
-      claim, [&](const Cell& cell) { return judge.place(cell).inner; }, 2);
-  if (!calls.empty()) found.evidence.push_back(calls_text(calls));
+  const auto call_of = [&](const Cell& cell) { return judge.place(cell).inner; };
+  const std::vector<std::string> calls = judge.largest(claim, call_of, 2);
+  std::int64_t in_calls = 0;
+  for (const Claim::Part& part : claim.parts)
+    if (std::ranges::find(calls, call_of(judge.ledger.cells()[part.cell])) != calls.end()) in_calls += part.ns;
+  if (2 * in_calls > claim.ns) found.evidence.push_back(calls_text(calls));
 }
 
 // What the workers of a loader did while the steps were judged.

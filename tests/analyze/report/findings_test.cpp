@@ -444,6 +444,27 @@ TEST(Findings, WhatSamplesSeeIsFoundWithItsLine) {
   }
 }
 
+TEST(Findings, FunctionsOfLibrariesAreNamedOnlyIfMostOfTheTimePassesInThem) {
+  for (const std::int64_t in_library : {50'000, 250'000}) {
+    Maker maker;
+    trace::RecordingBuilder& builder = maker.builder();
+    builder.recording().options.sampling_interval_ns = 1000;
+    const std::vector<trace::Frame> own = {{builder.intern("train.py"), builder.intern("read"), 12}};
+    const std::vector<trace::Frame> library = {{builder.intern("/usr/lib/python3.12/socket.py"), builder.intern("recv"), 7}, own[0]};
+    for (int step = 0; step < 10; ++step) {
+      const std::int64_t start = step * kStep;
+      maker.step(step, start, kStep);
+      maker.op("aten::linear", start, 690'000);
+      builder.add_sample(start + 695'000, in_library, maker.thread(), library, trace::ThreadState::kWaitsForIo);
+      builder.add_sample(start + 695'000 + in_library, 300'000 - in_library, maker.thread(), own, trace::ThreadState::kWaitsForIo);
+    }
+    const std::vector<Finding> found = findings_in(maker.finish());
+    ASSERT_THAT(found, ElementsAre(Field(&Finding::id, "files_and_network")));
+    const bool names_it = std::ranges::any_of(found[0].evidence, [](const std::string& text) { return text.starts_with("most of it in"); });
+    EXPECT_EQ(names_it, in_library == 250'000);
+  }
+}
+
 TEST(Findings, CostsAddUpToAStepAtMost) {
   const std::vector<Finding> found = findings_of({.loading = 300'000,
                                                   .item = 150'000,
