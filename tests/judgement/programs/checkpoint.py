@@ -22,7 +22,7 @@ model = nn.Sequential(nn.Linear(512, 1024), nn.ReLU(), nn.Linear(1024, 1024), nn
 optimizer = torch.optim.AdamW(model.parameters(), fused=True)
 x, y = torch.randn(16, 512), torch.randint(0, 10, (16,))
 with tempfile.TemporaryDirectory() as folder:
-    for step in range(30):
+    for step in range(200):
         optimizer.zero_grad()
         nn.functional.cross_entropy(model(x), y).backward()
         optimizer.step()
