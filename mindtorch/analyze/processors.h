@@ -17,7 +17,7 @@ struct Processors {
   bool are_taken_by_others() const { return are_busy() && 2 * others > own; }
 };
 
-// Nobody else had a processor if nobody tells.
+// A recording that does not say what other programs had is taken to be of a machine without other programs.
 Processors processors_of(const trace::Recording& recording);
 
 }  // namespace mindtorch::analyze

@@ -8,7 +8,7 @@ namespace {
 
 TEST(CodeOrigin, ProgramsAreTheUsers) {
   for (const char* file :
-       {"train.py", "/home/me/train.py", "src/model/layers.py", "/work/lib/tools.py", "<stdin>", "<ipython-input-1>", "queues.py"})
+       {"train.py", "/home/me/train.py", "src/model/layers.py", "/srv/lib/tools.py", "<stdin>", "<ipython-input-1>", "queues.py"})
     EXPECT_EQ(code_origin(file), CodeOrigin::kUser) << file;
 }
 

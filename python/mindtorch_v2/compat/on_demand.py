@@ -58,6 +58,9 @@ class OnDemandProfiles:
         prof.start()
         self._prof = prof
 
+    def step(self) -> None:
+        self._prof.step()
+
     def end(self, wish: Wish) -> None:
         prof, self._prof = self._prof, None
         prof.stop()
@@ -74,8 +77,6 @@ class OnDemandProfiles:
             return
         self._step = self._steps[id(optimizer)]
         try:
-            if self._prof is not None:
-                self._prof.step()
             self._daemon.stepped(self._step)
         except Exception as error:  # this is called in the program's step
             tell(f"A step is missing from the trace that the daemon asked for: {error}")

@@ -162,6 +162,9 @@ class Recorder(Protocol):
 
     def begin(self, wish: Wish) -> None: ...
 
+    def step(self) -> None:
+        """A step of the program begins while the trace is recorded."""
+
     def end(self, wish: Wish) -> None:
         """Writes the trace."""
 
@@ -201,10 +204,14 @@ class Daemon:
         """Step number `step` of the program begins."""
         self._step = step
         wish = self._wish
-        if wish is None or not wish.steps:
+        if wish is None:
             return
-        with self._lock:
+        with self._lock:  # the thread of the daemon may end the trace right now
             if self._wish is not wish or self._over.is_set():
+                return
+            if self._is_recording:
+                self._recorder.step()
+            if not wish.steps:
                 return
             if not self._is_recording and step >= self._begin_step:
                 self._end_step = step + wish.steps

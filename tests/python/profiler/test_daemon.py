@@ -195,9 +195,13 @@ def test_a_wish_that_cannot_be_served_says_why(folder, text, says):
 class Told:
     calls: list
     fails: str = ""
+    steps: int = 0
 
     def begin(self, wish):
         self._note("begin")
+
+    def step(self):
+        self.steps += 1
 
     def end(self, wish):
         self._note("end")
@@ -230,6 +234,17 @@ def test_a_trace_by_time_begins_when_it_is_due(folder):
     assert scene.turn(102.4) == ["begin"]
     assert scene.turn(102.5) == ["begin", "end"]
     assert scene.turn(110.0) == ["begin", "end"]
+
+
+def test_a_recorder_gets_the_steps_of_its_trace(folder):
+    scene = Scene(BY_TIME.format(folder=folder, ms=500))
+    scene.daemon.stepped(1)
+    scene.turn(100.0)
+    for step in (2, 3):
+        scene.daemon.stepped(step)
+    scene.turn(101.0)
+    scene.daemon.stepped(4)
+    assert scene.told.steps == 2
 
 
 def test_a_trace_by_steps_holds_whole_steps(folder):
